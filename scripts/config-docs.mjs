@@ -273,12 +273,13 @@ function handlersTable(handlers) {
   const rows = Object.entries(handlers).map(([name, { takes, huggingFace }]) => {
     const { path, docblock } = handlerSource(name);
     const [, answer] = /\n \* @answer ([^]*?)\n \*\/$/.exec(docblock) ?? [];
+    const [, input] = /\n \* @input (.*)\n/.exec(docblock) ?? [];
     if (!answer)
       throw new Error(`The class of ${path} needs an @answer in its docblock: what it answers, for the docs.`);
     const architectures = huggingFace?.architectures ?? [];
     return [
       code(name),
-      INPUTS[takes],
+      input ?? INPUTS[takes],
       answer.replace(/\s*\n \*\s*/g, ' '),
       architectures.map((ending) => code(`…${ending}`)).join(', '),
     ];
@@ -296,7 +297,8 @@ function taskSections(handlers, expected) {
       const rows = new URL(`test/models/tasks/${name}.json`, ROOT);
       if (!existsSync(rows)) return [];
       const { docblock } = handlerSource(name);
-      const [, text, answer] = /^\/\*\*\n([^]*?)\n \* @answer ([^]*?)\n \*\/$/.exec(docblock);
+      const [, text, , answer] = /^\/\*\*\n([^]*?)(\n \* @input .*)?\n \* @answer ([^]*?)\n \*\/$/.exec(docblock);
+      const [, input = INPUTS[handler.takes]] = /\n \* @input (.*)\n/.exec(docblock) ?? [];
       const lines = (part) =>
         part
           .replace(/\n \*$/gm, '\n')
@@ -307,7 +309,7 @@ function taskSections(handlers, expected) {
       return [
         `## ${name}`,
         lines(text),
-        `It answers ${lines(answer)}.`,
+        `It takes ${input}, and answers ${lines(answer)}.`,
         ...(Object.keys(own).length > 0 ? [keyTable(own, expected, true)] : []),
         `Compared with transformers: ${[...new Set(architectures)].join(', ')}.`,
       ];

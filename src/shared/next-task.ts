@@ -8,7 +8,8 @@ let port: MessagePort | undefined;
  */
 export function nextTask(): Promise<void> {
   // Under Node, which has no such delay, an open port would keep the process alive.
-  if (typeof setImmediate === 'function') return new Promise((resolve) => setImmediate(resolve));
+  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => void };
+  if (setImmediate) return new Promise((resolve) => setImmediate(resolve));
   return new Promise((resolve) => {
     waiting.push(resolve);
     (port ??= openPort()).postMessage(undefined);

@@ -35,6 +35,9 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
   if (!INPUT_KEYS.some((key) => key in row)) {
     if ('instances' in row)
       throw badRequest(`Expected one input, got "instances". /v1/models/${name}:predict takes instances.`);
+    // A handler of texts may take more, as { question, context }. A text that curl has sent as a form is a key without a value.
+    const isObject = !Array.isArray(row) && Object.keys(row).length > 0 && !Object.values(row).includes('');
+    if (takes === 'text' && isObject) return row;
     const got = Array.isArray(row) ? 'a list' : shorten(Object.keys(row).join(', ')) || 'nothing';
     throw badRequest(
       `Expected the field "data" or "body", got ${got}. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.`,

@@ -101,7 +101,11 @@ export function readChat(chat: Chat): Chat {
     throw new TabServeError('invalid-input', `tools: expected a list, got ${describeValue(tools)}.`);
   return {
     tools,
-    messages: messages.map((message, at) => ({ ...message, content: readContent(message.content, `messages[${at}]`) })),
+    messages: messages.map((message, at) => {
+      if (message.content === undefined && !('tool_calls' in message))
+        throw new TabServeError('invalid-input', `messages[${at}]: it has no content.`);
+      return { ...message, content: readContent(message.content, `messages[${at}]`) };
+    }),
   };
 }
 

@@ -129,7 +129,7 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
     const tokens = words.map((word) => {
       const [first, second] = this.tokenizer.tokensOf(word, 2);
       const token = this.tokenizer.idOf(word) ?? (second === undefined ? first : undefined);
-      if (token !== undefined) return token;
+      if (token !== undefined && token !== this.tokenizer.unknownId) return token;
       throw new TabServeError(
         'invalid-input',
         `targets: "${shorten(word)}" is not one token of the vocabulary. Use words that are.`,

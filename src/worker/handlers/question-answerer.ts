@@ -41,6 +41,7 @@ const OUTPUTS = ['start_logits', 'end_logits'] as const;
 /**
  * Finds the answer to a question in a text, of any length: that of transformers' pipeline `question-answering`. The
  * model's outputs `start_logits` and `end_logits`, `[rows, tokens]`, say where an answer begins and ends.
+ * @input `{ question, context }`
  * @answer `[{ answer, score, start, end }, …]`, best first, for the input `{ question, context }`;
  *   `context.slice(start, end)` is the answer
  */

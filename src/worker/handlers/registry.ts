@@ -2,6 +2,7 @@ import { loadScript } from '../../shared/load-script.js';
 import type { Handler, HandlerClass } from '../../contract/handler.js';
 import { TabServeError } from '../../contract/errors.js';
 import { shorten } from '../../contract/describe-value.js';
+import { nearestName } from '../../shared/nearest-name.js';
 import { HANDLERS } from './loaders.js';
 
 /** The built-in handlers' types by name. */
@@ -23,10 +24,11 @@ export async function loadHandler(name: string | undefined): Promise<HandlerClas
       `Neither the archive (its manifest, or \`architectures\` in config.json) nor the option \`handler\` names a handler. ${available}.`,
     );
   if (Object.hasOwn(HANDLERS, name)) return await loadScript<HandlerClass>(HANDLERS[name as HandlerName]);
+  const meant = nearestName(name.replaceAll('-', '_'), HANDLER_NAMES);
   const advice = /\.py\b|:/.test(name)
     ? `A Python handler does not run in a browser. Write its stages as a class in a worker of your own, and connect() to it; or name a built-in handler in the option \`handler\`. ${available}.`
     : /^[A-Z]\w*(For[A-Z]|Model$)/.test(name)
       ? `It is the architecture that config.json names, and none of the built-in handlers is for its task. ${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors or text_feature_extractor for a text's features, or connect() to a handler of your own.`
-      : `${available}. Use connect() for a handler of your own.`;
+      : `${meant === undefined ? '' : `Probably ${meant} is meant. `}${available}. Use connect() for a handler of your own.`;
   throw new TabServeError('unknown-handler', `There is no built-in handler "${shorten(name)}". ${advice}`);
 }

@@ -49,6 +49,7 @@ const MAX_STATE_BYTES = 256 * 1024 * 1024;
  * loop; override `nextToken` for a way of your own to choose tokens. `postprocess` makes the results. A streamed request
  * (`client.stream`) gets the text in parts of whole characters, which joined are the result's `text`. What the model
  * needs is read from the names and dims of its inputs and outputs, not from a list of architectures.
+ * @input a text, or a conversation `{ messages, tools? }`
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
 export class TextGenerator extends GenerationHandler<TextGeneratorInput> {

@@ -1,3 +1,4 @@
+import { describeValue } from '../../contract/describe-value.js';
 import type { Context } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import { TabServeError } from '../../contract/errors.js';
@@ -38,6 +39,7 @@ export interface RankedText {
 /**
  * Ranks texts by how well they answer a query, as `rank` of sentence-transformers' `CrossEncoder` does: the model reads
  * the query and each text together. Its output `[rows, 1]` holds a number for each pair.
+ * @input `{ query, texts }`
  * @answer `[{ index, score }, …]`, best first; `index` is the text's place in the input `{ query, texts }`
  */
 export class TextReranker extends TextHandler<readonly RankedText[], unknown, RankingInput> {
@@ -85,9 +87,15 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
     index: number,
     context: Context,
   ): Promise<readonly Encoding[]> {
-    if (!isRecord(input) || !Array.isArray(input.texts) || input.texts.length === 0)
+    if (!isRecord(input) || typeof input.query !== 'string' || !Array.isArray(input.texts) || input.texts.length === 0)
       throw new TabServeError('invalid-input', 'Expected { query, texts }: a text, and a list of one text or more.');
     checkKeys(input, ['query', 'texts']);
+    const wrong = input.texts.findIndex((text: unknown) => typeof text !== 'string');
+    if (wrong >= 0)
+      throw new TabServeError(
+        'invalid-input',
+        `texts[${wrong}]: expected a text, got ${describeValue(input.texts[wrong])}.`,
+      );
     const pairs = input.texts.map(async (textPair: unknown) => await readText({ text: input.query, textPair }));
     return (await Promise.all(pairs)).map(({ text, textPair }) => this.encode(text, textPair, index, context));
   }
