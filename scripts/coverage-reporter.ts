@@ -19,7 +19,7 @@ export default class CoverageReporter implements Reporter {
 
   onEnd(): void {
     const table = [...this.#rows].map(([name, row]) => {
-      const [, task, architecture, repository] = /^(\S+): (\S+) \((\S+)\)$/.exec(name)!;
+      const [, task, architecture, repository] = /^(\S+): (.+) \((\S+)\)$/.exec(name)!;
       return { task, architecture, repository, ...Object.fromEntries(row) };
     });
     console.table(table.toSorted((a, b) => `${a.task} ${a.repository}`.localeCompare(`${b.task} ${b.repository}`)));

@@ -36,7 +36,9 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
     if ('instances' in row)
       throw badRequest(`Expected one input, got "instances". /v1/models/${name}:predict takes instances.`);
     // A handler of texts may take more, as { question, context }. A text that curl has sent as a form is a key without a value.
-    const isObject = !Array.isArray(row) && Object.keys(row).length > 0 && !Object.values(row).includes('');
+    const values: readonly unknown[] = Object.values(row);
+    const isObject =
+      values.length > 0 && !Array.isArray(row) && !values.some((one) => one === '' || one instanceof Blob);
     if (takes === 'text' && isObject) return row;
     const got = Array.isArray(row) ? 'a list' : shorten(Object.keys(row).join(', ')) || 'nothing';
     throw badRequest(
