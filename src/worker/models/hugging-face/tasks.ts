@@ -50,5 +50,5 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     files: ['config.json'],
   },
   image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
-  image_to_image: { processor: 'image' },
+  image_to_image: { architectures: ['ForImageSuperResolution'], processor: 'image' },
 };
