@@ -1,11 +1,12 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Context } from '../../contract/handler.js';
+import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import { MAX_TENSOR_ELEMENTS } from '../../contract/limits.js';
 import type { DType, Tensor, Tensors } from '../../contract/tensors.js';
 import { mapForm, type MapLayout } from '../outputs/maps.js';
 import { toPicture, type Picture } from '../outputs/picture.js';
 import { numbersOf, rowPart } from '../outputs/rows.js';
-import { cut, divide, paste, sameType, type Numbers, type Raster } from '../outputs/tiles.js';
+import { cut, dimsOf, divide, paste, rasterOf, sameType, type Numbers, type Raster } from '../outputs/tiles.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { slice, stack } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
@@ -42,11 +43,17 @@ type Side = number | undefined;
  *
  * An image that is larger than the model's input, or than `tileSize`, is computed in tiles that overlap. If `overlap`
  * is at least as many pixels as the model looks far, the result is the same as without tiles. An image that is smaller
- * than a size that the model fixes is continued with its last pixels, which are cut off from the result.
+ * than a size that the model fixes is continued with its last pixels, which are cut off from the result. So is what a
+ * step `mirror` has added.
  * @answer `{ width, height, data }`: pixels, RGBA; `paintPicture` makes them an `ImageData`
  */
 export class ImageToImage extends VisionHandler<Picture> {
   declare readonly paramsType?: ImageToImageParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['ForImageSuperResolution'],
+    processor: 'image',
+  };
 
   static override readonly schema: ConfigSchema = {
     tileSize: {
@@ -209,29 +216,28 @@ export class ImageToImage extends VisionHandler<Picture> {
     const rows = context.systemProperties.batchSize;
     const layout = this.#outputLayout;
     return (index) => {
-      const output = rowPart(name, numbersOf(outputs, name), index, rows);
+      const output = this.#cutMargin(rowPart(name, numbersOf(outputs, name), index, rows), index, context);
       const form = mapForm([1, ...output.dims], { layout, likely: layout, input: [null, null] });
       return toPicture(output, { form, range: this.#rangeOf(output.dtype), isBgr });
     };
   }
-}
 
-/** Returns the pixels of a row. @throws `model-config` if its dims are not those of an image */
-function rasterOf(dims: readonly number[], data: Numbers, layout: MapLayout): Raster {
-  const [a, b, c] = dims as readonly [number, number, number];
-  if (dims.length === 3)
-    return layout === 'NCHW'
-      ? { planes: a, height: b, width: c, unit: 1, data }
-      : { planes: 1, height: a, width: b, unit: c, data };
-  throw new TabServeError(
-    'model-config',
-    `handler.outputName: an image-to-image handler needs channels, height and width for each image, but the output of one image has the dims [${dims.join(', ')}]. Name another output.`,
-  );
-}
-
-/** Returns the dims of a raster as a batch of one. */
-function dimsOf({ planes, height, width, unit }: Raster, layout: MapLayout): number[] {
-  return layout === 'NCHW' ? [1, planes, height, width] : [1, height, width, unit];
+  /** Cuts off what `mirror` has continued the image with. */
+  #cutMargin(output: Tensor, index: number, context: Context): Tensor {
+    const placement = this.placement(index, context);
+    if (!placement || !this.imageProcessing.some((step) => 'mirror' in step)) return output;
+    const whole = rasterOf(output.dims, output.data as Numbers, this.#outputLayout);
+    const { geometry, tensorWidth } = placement;
+    const scale = whole.width / tensorWidth;
+    const [x, y, width, height] = [
+      geometry.offsetX,
+      geometry.offsetY,
+      geometry.scaleX * placement.width,
+      geometry.scaleY * placement.height,
+    ].map((value) => Math.round(value * scale)) as [number, number, number, number];
+    const part = cut(whole, x, y, width, height);
+    return { ...output, dims: dimsOf(part, this.#outputLayout).slice(1), data: part.data } as Tensor;
+  }
 }
 
 /**

@@ -1,3 +1,6 @@
+import { TabServeError } from '../../contract/errors.js';
+import type { MapLayout } from './maps.js';
+
 /** One tile along one axis of an image, in pixels. */
 export interface TileSpan {
   /** The first pixel that the model gets. */
@@ -20,6 +23,24 @@ export interface Raster {
 
 /** Any numeric typed array with numbers that are copied as they are: float16 is copied as its bits. */
 export type Numbers = Float32Array | Uint16Array | Uint8Array | Int32Array;
+
+/** Returns the pixels of a row. @throws `model-config` if its dims are not those of an image */
+export function rasterOf(dims: readonly number[], data: Numbers, layout: MapLayout): Raster {
+  const [a, b, c] = dims as readonly [number, number, number];
+  if (dims.length === 3)
+    return layout === 'NCHW'
+      ? { planes: a, height: b, width: c, unit: 1, data }
+      : { planes: 1, height: a, width: b, unit: c, data };
+  throw new TabServeError(
+    'model-config',
+    `handler.outputName: an image-to-image handler needs channels, height and width for each image, but the output of one image has the dims [${dims.join(', ')}]. Name another output.`,
+  );
+}
+
+/** Returns the dims of a raster as a batch of one. */
+export function dimsOf({ planes, height, width, unit }: Raster, layout: MapLayout): number[] {
+  return layout === 'NCHW' ? [1, planes, height, width] : [1, height, width, unit];
+}
 
 /**
  * Divides one axis into tiles of equal size. Each tile but the first starts `overlap` pixels or more before the pixels

@@ -62,5 +62,5 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     nodes: { vision: ['vision_model'], text: ['text_model'] },
     nodeProcessors: { vision: 'image', text: 'tokenizer' },
   },
-  image_to_image: { processor: 'image' },
+  image_to_image: { architectures: ['ForImageSuperResolution'], processor: 'image' },
 };

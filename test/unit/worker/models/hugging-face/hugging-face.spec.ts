@@ -266,7 +266,7 @@ test('what cannot be derived names the field and the key', async () => {
       'image_processor_type is "FooImageProcessor"; expected the image processor of Beit, Bit,',
     ],
     [{ feature_extractor_type: 'Wav2Vec2FeatureExtractor' }, 'feature_extractor_type is "Wav2Vec2FeatureExtractor"'],
-    [{ ...vitFields, resample: 4 }, 'resample is 4; expected 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic)'],
+    [{ ...vitFields, resample: 6 }, 'resample is 6; expected 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic)'],
     [{ ...vitFields, size: { longest_edge: 500 } }, 'size is'],
     [{ ...vitFields, size: { height: 0, width: 10 } }, 'size is'],
     [{ ...vitFields, size: 'big' }, 'size is "big"'],
@@ -275,7 +275,9 @@ test('what cannot be derived names the field and the key', async () => {
     [{ ...vitFields, image_mean: [0.5] }, 'image_mean is [0.5]'],
     [{ ...vitFields, rescale_factor: '1/255' }, 'rescale_factor is "1/255"'],
     [{ image_processor_type: 'ConvNextImageProcessor', size: { height: 5, width: 5 } }, 'size is'],
-    [{ image_processor_type: 'DPTImageProcessor', keep_aspect_ratio: true }, 'keep_aspect_ratio is true'],
+    [{ image_processor_type: 'ZoeDepthImageProcessor', resample: 3 }, 'resample is 3; expected 2 (bilinear)'],
+    [{ image_processor_type: 'DPTImageProcessor', size: { shortest_edge: 5 } }, 'size is'],
+    [{ image_processor_type: 'DPTImageProcessor', ensure_multiple_of: 0 }, 'ensure_multiple_of is 0'],
   ] as const)
     expect(await fails(processor)).toMatch(
       new RegExp(
