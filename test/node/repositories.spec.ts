@@ -20,7 +20,8 @@ const REPOSITORIES = readdirSync(MODELS, { recursive: true, encoding: 'utf8' })
   )
   .sort();
 
-const PHOTO = { data: Uint8Array.from({ length: 40 * 30 * 3 }, (_, at) => (at * 7) % 256), dims: [30, 40, 3] };
+/** Of the first photo's size in make.py: some graphs are for tensors of one size. */
+const PHOTO = { data: Uint8Array.from({ length: 61 * 47 * 3 }, (_, at) => (at * 7) % 256), dims: [47, 61, 3] };
 /** Longer than most limits, and with words that the vocabularies have. */
 const TEXTS = ['the population of london', `A good film ${'good very bad cat '.repeat(40)}`];
 

@@ -23,6 +23,7 @@ export const FIRST = [
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',
+  'worker/handlers/workflow-handler',
   'worker/handlers/explain/score-variants',
   'worker/handlers/explain/target',
   'worker/outputs/maps',
@@ -30,6 +31,10 @@ export const FIRST = [
 
 /** The other scripts, each with the modules in it that are not in the first one. A module is in the first that fits. */
 const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
+  [
+    'zero-shot',
+    /^worker\/(handlers\/(label-texts|zero-shot-(image|object)|image-text)|outputs\/detection\/text-queries)/,
+  ],
   ['images', /^(worker\/images\/|shared\/is-a\.)/],
   ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
   ['segmentation', /^worker\/(handlers\/image-segmenter|outputs\/(interpolate|segment|class-map))/],
@@ -43,7 +48,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
     'generation',
     /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,
   ],
-  ['ocr', /^worker\/(handlers\/(text-|workflow-handler)|outputs\/ocr\/)/],
+  ['ocr', /^worker\/(handlers\/text-|outputs\/ocr\/)/],
   ['audio', /^(worker\/(handlers\/(audio|voice|silero)|audio\/|outputs\/speech)|contract\/audio)/],
   ['explain', /^worker\/handlers\/explain\//],
   ['gpu', /^worker\/(handlers\/gpu-|transforms\/gpu\/|engines\/onnx\/(web|device|placement))/],
@@ -53,7 +58,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['repository', /^worker\/models\/hugging-face\//],
   ['workflow', /^worker\/(models|host)\/(workflow|nodes|node-precision)\./],
   ['hash', /@noble/],
-  ['rare', /^worker\/(models\/(yaml|onnx)|host\/describe|engines\/onnx\/widen|outputs\/ultralytics)/],
+  ['rare', /^worker\/(models\/(yaml|onnx)|host\/(describe|nearest)|engines\/onnx\/widen|outputs\/ultralytics)/],
 ];
 
 /**

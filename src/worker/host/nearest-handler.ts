@@ -4,7 +4,6 @@ import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
 import { readGraph } from '../models/onnx/graph.js';
-import { TEXT_INPUTS } from '../text/text-inputs.js';
 
 /** From so many numbers for each token, they are taken to be one for each token of a vocabulary. */
 const LEAST_VOCABULARY = 1000;
@@ -41,7 +40,7 @@ export function nearestHandler(
   outputs: readonly OutputInfo[],
 ): { readonly handler: string; readonly seen: readonly OutputInfo[] } {
   const named = (name: string): OutputInfo | undefined => outputs.find((output) => output.name === name);
-  const isOfTexts = inputs.some(({ name }) => TEXT_INPUTS.includes(name));
+  const isOfTexts = inputs.some(({ name }) => name === 'input_ids');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
   const [boxes, logits] = [outputs.find(({ name, dims }) => isBoxes(name, dims)), named('logits') ?? outputs[0]];
   const found = (handler: string, ...seen: (OutputInfo | undefined)[]) => ({

@@ -1,25 +1,22 @@
-import { loadScript } from '../../../shared/load-script.js';
 import type { Archive, ModelConfig } from '../../../contract/archive.js';
-import { TabServeError } from '../../../contract/errors.js';
 import type { HandlerDescriptor } from '../../../contract/handler.js';
-import type { HuggingFaceTask, Processor } from '../../../contract/hugging-face-task.js';
+import type { Processor } from '../../../contract/hugging-face-task.js';
 import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
-import { architectureOf, type Json, labelsOf, underivable } from '../../../shared/hugging-face.js';
+import { architectureOf, type Json, labelsOf } from '../../../shared/hugging-face.js';
 import { checkConfig, mergeConfig } from '../config.js';
 import { readObject } from '../json.js';
 import { beginFiles } from '../side-files.js';
 import { LABELS } from '../manifest.js';
-import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
+import { PREPROCESSOR } from './image-processing.js';
+import { prepared, TOKENIZER, type Prepared } from './inputs.js';
 import { TASKS } from './tasks.js';
 import { isRecord } from '../../../shared/schema.js';
 import { engineOf, modelsOf } from './models.js';
 import type { Source } from '../sources/source.js';
 
-const TOKENIZER = 'tokenizer.json';
 /** What repositories of sentence-transformers have. */
 const SENTENCES = 'modules.json';
-const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
 /** Returns the class of a handler's name. @throws `unknown-handler` */
 export type FindHandler = (name: string) => Promise<HandlerDescriptor>;
@@ -103,79 +100,12 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   return archive;
 }
 
+const BOTH: readonly Processor[] = ['image', 'tokenizer'];
+
 /** Adds a file, if there is one. */
 async function addFile(source: Source, path: string, files: Record<string, Blob>): Promise<void> {
   const file = await source.read(path, undefined, MAX_METADATA_BYTES);
   if (file) files[path] = file;
-}
-
-const BOTH: readonly Processor[] = ['image', 'tokenizer'];
-
-/** What says how inputs are made. */
-interface Prepared {
-  /** Keys of `handler:`. */
-  readonly handler: Json;
-  /** The files that were read for it. */
-  readonly files: Readonly<Record<string, Blob>>;
-  /** Whether `tokenizer.json` is read. */
-  readonly isText: boolean;
-}
-
-/** A task, and the handlers of the caller and of the repository. */
-type GivenTask = Partial<HuggingFaceTask> & {
-  readonly handler: string | undefined;
-  readonly ownHandler: string | undefined;
-};
-
-/** Returns what says how inputs are made by some processors. */
-async function prepared(
-  source: Source,
-  processors: readonly Processor[],
-  task: GivenTask,
-  config: Json,
-  own: Json,
-): Promise<Prepared> {
-  const isText = processors.includes('tokenizer') && own['tokenizer'] !== 'torchserve';
-  const [texts, images] = await Promise.all([
-    isText ? textConfig(source, task, config, own) : { handler: {}, files: {} },
-    processors.includes('image') && own['imageProcessing'] === undefined ? imageConfig(source, task, config) : {},
-  ]);
-  return { handler: { ...images, ...texts.handler }, files: texts.files, isText };
-}
-
-async function textConfig(
-  source: Source,
-  task: GivenTask,
-  config: Json,
-  own: Json,
-): Promise<Pick<Prepared, 'handler' | 'files'>> {
-  if (!(await source.has(TOKENIZER)))
-    throw new TabServeError(
-      'model-not-found',
-      `There is no ${TOKENIZER}. ${otherHandler(task) ?? 'In Python, AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER) writes it, if the tokenizer is a fast one.'}`,
-    );
-  const settings = await source.read(TOKENIZER_CONFIG, undefined, MAX_METADATA_BYTES);
-  const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
-  const sentences = task.sentenceTransformers
-    ? await (await loadScript(() => import('./sentence-transformers.js'))).readSentenceTransformers(source, own)
-    : { handler: {}, files: {} };
-  const isLimited = own['maxLength'] === undefined && !task.generates;
-  // Of a model of images and texts, a part of the config is about texts.
-  const part = task.processor === 'both' ? config['text_config'] : config;
-  return {
-    handler: { ...(isLimited && isRecord(part) && maxLengthOf(part, limits)), ...sentences.handler },
-    files: { ...(settings && { [TOKENIZER_CONFIG]: settings }), ...sentences.files },
-  };
-}
-
-async function imageConfig(source: Source, task: GivenTask, config: Json): Promise<Json> {
-  const file = await source.read(PREPROCESSOR, undefined, MAX_METADATA_BYTES);
-  if (file) return { imageProcessing: imageProcessingOf(await readObject(file, PREPROCESSOR), config) };
-  const advice = otherHandler(task) ?? 'Set handler.imageProcessing to the steps of this model (docs/model-config.md).';
-  throw new TabServeError(
-    'model-config',
-    `There is no ${PREPROCESSOR}, which says how images become the model's input. ${advice}`,
-  );
 }
 
 /** Returns what the manifest says of the files that the handler reads. */
@@ -209,13 +139,6 @@ function withInputs(
     return [name, made] as const;
   });
   return { ...nodes, ...Object.fromEntries(own) };
-}
-
-/** Returns a sentence if the architecture is for a handler other than the one that the caller named. */
-function otherHandler({ handler, ownHandler }: GivenTask): string | undefined {
-  return ownHandler !== undefined && ownHandler !== handler && Object.hasOwn(TASKS, ownHandler)
-    ? `By its config.json, the model is for ${ownHandler}, not ${handler}. Leave the option handler out, or set it to ${ownHandler}.`
-    : undefined;
 }
 
 /**
@@ -274,42 +197,4 @@ function isClassifier(handler: string | undefined): boolean {
   const { architectures = [], generates } =
     handler !== undefined && Object.hasOwn(TASKS, handler) ? TASKS[handler]! : {};
   return !generates && architectures.some((ending) => !ending.endsWith('WithProjection'));
-}
-
-/** A length from which there is no limit: transformers writes 1e30 for none. */
-const NO_LIMIT = 1e9;
-
-/** Models whose positions begin after the number of the padding token, as RoBERTa's. */
-const OFFSET_POSITIONS = new Set([
-  'camembert',
-  'longformer',
-  'mpnet',
-  'roberta',
-  'xlm-roberta',
-  'xlm-roberta-xl',
-  'xmod',
-  'data2vec-text',
-]);
-
-/**
- * Returns `handler.maxLength`, if the tokenizer's own config has no limit and the model has a number of positions.
- * @param config the parsed `config.json`
- * @param tokenizer the parsed `tokenizer_config.json`
- * @throws `model-config` naming the field that leaves no room for a text
- */
-export function maxLengthOf(config: Json, tokenizer: Json): Json {
-  const { model_type: type, max_position_embeddings: positions, pad_token_id: padding } = config;
-  const limit = tokenizer['model_max_length'];
-  if (typeof limit === 'number' && limit < NO_LIMIT) return {};
-  if (typeof positions !== 'number' || !Number.isInteger(positions) || positions < 1) return {};
-  if (!OFFSET_POSITIONS.has(type as string)) return { maxLength: positions };
-  const first = (padding ?? 1) as number;
-  if (!Number.isSafeInteger(first) || first < 0) throw wrong('pad_token_id', padding, 'the id of a token');
-  if (positions <= first + 1)
-    throw wrong('max_position_embeddings', positions, `more than pad_token_id + 1 = ${first + 1}`);
-  return { maxLength: positions - first - 1 };
-}
-
-function wrong(field: string, value: unknown, expected: string): TabServeError {
-  return underivable('config.json', field, value, expected, 'Set handler.maxLength to the most tokens of a text.');
 }

@@ -4,7 +4,7 @@ import { fetchModel, openFiles } from '../../../../src/worker/models/model-files
 import type { EngineName } from '../../../../src/contract/backends.ts';
 import { createFiles } from '../../../../src/worker/models/files.ts';
 import { imageProcessingOf } from '../../../../src/worker/models/hugging-face/image-processing.ts';
-import { maxLengthOf } from '../../../../src/worker/models/hugging-face/read.ts';
+import { maxLengthOf } from '../../../../src/worker/models/hugging-face/inputs.ts';
 import { readWeightsManifest } from '../../../../src/worker/models/shards.ts';
 import { openZip } from '../../../../src/worker/models/sources/zip.ts';
 import { parseLabels } from '../../../../src/worker/outputs/labels.ts';
