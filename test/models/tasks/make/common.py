@@ -127,34 +127,6 @@ def small(config_class, kind, **fields):
 
 def export(repository, model, task, processors):
     """Writes a repository as Optimum exports it. @param processors what is saved beside the model: a tokenizer, an image processor"""
-    write(repository, model, processors, lambda source, target: main_export(source, target, task=task, do_validation=False, device="cpu"))
-
-
-class Outputs(torch.nn.Module):
-    """A model that returns only the outputs of these names."""
-
-    def __init__(self, model, names):
-        super().__init__()
-        self.model = model
-        self.names = names
-
-    def forward(self, *inputs):
-        found = self.model(*inputs, return_dict=True)
-        return tuple(found[name] for name in self.names)
-
-
-def export_graph(repository, model, processors, example, outputs, fixed=False, inputs=("pixel_values",)):
-    """Writes a repository of a model that Optimum does not know, by torch's exporter. Sides and rows are of any size, unless `fixed`."""
-    names = {0: "batch_size", 1: "num_channels", 2: "height", 3: "width"}
-    axes = {} if fixed else {inputs[0]: names, **{name: {0: "batch_size"} for name in outputs}}
-    write(repository, model, processors, lambda _, target: torch.onnx.export(
-        Outputs(model, outputs).eval(), (example,) if isinstance(example, torch.Tensor) else tuple(example), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=outputs,
-        dynamic_axes=axes, opset_version=18, dynamo=False), is_shortened=True)
-
-
-def write(repository, model, processors, write_graphs, is_shortened=False):
-
-
     save(repository, model, processors, lambda source, target: main_export(source, target, task=task, do_validation=False, device="cpu"))
 
 
@@ -177,27 +149,56 @@ class Named(torch.nn.Module):
         return tuple(found[name] for name in self.outputs)
 
 
-def save(repository, model, processors, to_onnx):
-    """Writes a repository. @param to_onnx writes the graphs of a saved model into a folder"""
+class Outputs(torch.nn.Module):
+    """A model that returns only the outputs of these names."""
+
+    def __init__(self, model, names):
+        super().__init__()
+        self.model = model
+        self.names = names
+
+    def forward(self, *inputs):
+        found = self.model(*inputs, return_dict=True)
+        return tuple(found[name] for name in self.names)
+
+
+def export_graph(repository, model, processors, example, outputs, fixed=False, inputs=("pixel_values",)):
+    """Writes a repository of a model that Optimum does not know, by torch's exporter. Sides and rows are of any size, unless `fixed`."""
+    names = {0: "batch_size", 1: "num_channels", 2: "height", 3: "width"}
+    axes = {} if fixed else {inputs[0]: names, **{name: {0: "batch_size"} for name in outputs}}
+    save(repository, model, processors, lambda _, target: torch.onnx.export(
+        Outputs(model, outputs).eval(), (example,) if isinstance(example, torch.Tensor) else tuple(example), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=outputs,
+        dynamic_axes=axes, opset_version=18, dynamo=False), fix=cast_grids)
+
+
+def cast_grids(graph):
+    """Makes the grids of GridSample float: torch's exporter lets Mask2Former's become double, which ONNX Runtime lacks."""
+    nodes = []
+    for node in graph.graph.node:
+        if node.op_type == "GridSample":
+            nodes.append(onnx.helper.make_node("Cast", [node.input[1]], [f"{node.input[1]}_float"], to=onnx.TensorProto.FLOAT))
+            node.input[1] = nodes[-1].output[0]
+        nodes.append(node)
+    del graph.graph.node[:]
+    graph.graph.node.extend(nodes)
+
+
+def save(repository, model, processors, to_onnx, fix=lambda graph: None):
+    """Writes a repository. @param to_onnx writes the graphs of a saved model into a folder @param fix changes a graph"""
     folder = HERE / repository
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
         model.save_pretrained(source)
         for one in processors:
             one.save_pretrained(source)
-        write_graphs(source, target)
-
-
         to_onnx(source, target)
         (folder / "onnx").mkdir(parents=True)
         for file in sorted(pathlib.Path(target).iterdir()):
             if file.suffix != ".onnx":
                 continue
             graph = onnx.load(file)
+            fix(graph)
             strip(graph)
-            if is_shortened:
-                cast_grids(graph)
-                shorten(graph)
             onnx.save(graph, folder / "onnx" / file.name)
         for file in sorted(pathlib.Path(source).glob("*.json")):
             # Tokens are in tokenizer.json.
@@ -238,32 +239,6 @@ def shorten(graph, names):
 def units(text, at):
     """The UTF-16 units before a character of a text."""
     return len(text[:at].encode("utf-16-le")) // 2
-
-
-def cast_grids(graph):
-    """Makes the grids of GridSample float: torch's exporter lets Mask2Former's become double, which ONNX Runtime lacks."""
-    nodes = []
-    for node in graph.graph.node:
-        if node.op_type == "GridSample":
-            nodes.append(onnx.helper.make_node("Cast", [node.input[1]], [f"{node.input[1]}_float"], to=onnx.TensorProto.FLOAT))
-            node.input[1] = nodes[-1].output[0]
-        nodes.append(node)
-    del graph.graph.node[:]
-    graph.graph.node.extend(nodes)
-
-
-def shorten(graph):
-    """Names what is between the nodes by numbers: the names of a deep model's values are most of its bytes."""
-    if any(attribute.HasField("g") for node in graph.graph.node for attribute in node.attribute):
-        return
-    kept = {one.name for one in [*graph.graph.input, *graph.graph.output, *graph.graph.initializer]}
-    numbers = {}
-    for node in graph.graph.node:
-        node.name = ""
-        for values in (node.input, node.output):
-            for at, name in enumerate(values):
-                if name and name not in kept:
-                    values[at] = numbers.setdefault(name, str(len(numbers)))
 
 
 def answers(task, rows):
