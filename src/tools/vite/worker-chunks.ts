@@ -37,7 +37,10 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ],
   ['images', /^(worker\/images\/|shared\/is-a\.)/],
   ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
-  ['segmentation', /^worker\/(handlers\/image-segmenter|outputs\/(interpolate|segment|class-map))/],
+  [
+    'segmentation',
+    /^worker\/(handlers\/((image|instance)-segmenter|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|queries|runs))/,
+  ],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   ['offsets', /^worker\/text\/offsets\//],
   [
