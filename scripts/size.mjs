@@ -45,7 +45,7 @@ const LIMITS = [
   { what: 'page: import { tabserve }, for the AI SDK', limit: 2.4, measure: () => page(atOnce, 'tabserve', 'ai-sdk') },
   {
     what: 'built-in worker: its first script',
-    limit: 79,
+    limit: 83,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -60,8 +60,8 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-  { what: 'the package, without source maps', limit: 2400, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 3100, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'the package, without source maps', limit: 2450, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'its source maps', limit: 3250, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
