@@ -200,7 +200,7 @@ for (const [what, files] of [
     });
     if (!(answer instanceof Error)) return;
     expect(answer).toMatchObject({ name: 'TabServeError' });
-    expect(answer.message.length).toBeLessThan(500);
+    expect(answer.message.length).toBeLessThan(1000);
   });
 
 const MANIFEST = JSON.stringify({ model: { modelName: 'm', serializedFile: 'm.onnx' } });
