@@ -34,6 +34,9 @@ export interface GeneratedText {
 /** What only the handler's config sets, and not `generation_config.json`. */
 const FORMAT = 'params.responseFormat';
 
+/** What only counts where tokens are drawn. */
+const OF_DRAWING = ['temperature', 'topK', 'topP', 'minP', 'seed'] as const;
+
 /** A row that is ready for the model. */
 export interface Prompt<Own extends Settings = Settings> {
   readonly tokens: readonly number[];
@@ -83,6 +86,7 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
   protected facts!: ModelFacts;
   /** Made when an answer first keeps to a grammar. */
   #vocabulary: Vocabulary | undefined;
+  #hasWarned = false;
 
   /** Answers join and leave at any step. */
   readonly batchesAtOnce = 8;
@@ -156,12 +160,25 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
     return await Promise.all(
       data.map(async (row, index) => {
         try {
-          return await this.promptOf(unwrap(row), index, context);
+          const prompt = await this.promptOf(unwrap(row), index, context);
+          this.#warnOfSampling(prompt.settings, index, context);
+          return prompt;
         } catch (error) {
           context.fail(index, asTabServeError(error, 'preprocess'));
           return undefined;
         }
       }),
+    );
+  }
+
+  /** Says once that what draws tokens is without effect where the most probable one is taken. */
+  #warnOfSampling({ sampling }: Settings, index: number, context: Context): void {
+    if (sampling || this.#hasWarned) return;
+    const unused = OF_DRAWING.filter((name) => this.param<unknown>(name, index, context) !== undefined);
+    if (unused.length === 0) return;
+    this.#hasWarned = true;
+    context.warn(
+      `${unused.join(', ')}: without effect, because the most probable token is taken. Set doSample: true to draw tokens.`,
     );
   }
 

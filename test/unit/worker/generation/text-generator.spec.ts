@@ -166,6 +166,16 @@ test('an answer ends with an eos token, which is no text, or with a stop string'
   expect((await plain.ask('one', { stop: [], maxNewTokens: 6 })).text).toBe(text);
 });
 
+test('what draws tokens is without effect where none is drawn, and a warning says so once', async () => {
+  const { ask } = await opened(stub(() => 100));
+  const warnings: string[] = [];
+  const own = { warn: (message: string) => void warnings.push(message) };
+  await ask('one', { maxNewTokens: 1, doSample: true, temperature: 2 }, own);
+  expect(warnings).toEqual([]);
+  for (let at = 0; at < 2; at++) await ask('one', { maxNewTokens: 1, temperature: 2, seed: 3 }, own);
+  expect(warnings).toEqual([expect.stringMatching(/^temperature, seed: without effect.*doSample: true/)]);
+});
+
 test('sampling: the seed decides, and a way of one’s own is one method', async () => {
   const { ask } = await opened(stub(() => new Float32Array(VOCABULARY)));
   const params = { doSample: true, topK: 0, maxNewTokens: 12 };
