@@ -88,7 +88,8 @@ for (const repository of REPOSITORIES)
     // Of several precisions, an archive gets the full one.
     const dtype = existsSync(join(folder, 'onnx/model.onnx')) ? 'fp32' : undefined;
     const asked = REQUESTS.get(basename(repository));
-    const handler = asked?.handler ?? (/^(BertModel|)$/.test(architectures[0]!) ? 'text_feature_extractor' : undefined);
+    // A folder that names no architecture, and is none of a task, has a text's features.
+    const handler = asked ? asked.handler : architectures[0] === '' ? 'text_feature_extractor' : undefined;
     const right = await answers(pathToFileURL(`${folder}/`), asked, handler, dtype);
     const { path } = await createArchive({
       'model-name': 'packed',
