@@ -13,6 +13,7 @@ import { loadState } from '../panels/progress.js';
 import { inWords } from '../panels/words.js';
 import { repositoryOf } from '../writing/hub.js';
 import { asking, type Asking } from './asking.js';
+import { codeOf } from './code.js';
 import { folderContents, hubContents, type Contents } from './contents.js';
 import { inJson } from './in-json.js';
 
@@ -112,7 +113,6 @@ function mount(announce: (text: string) => void): Exhibited {
         ...precisionsOf(has).map((one) => el('option', { value: one }, one || 'the precision that suits')),
       );
       note.set('Only what the task needs is downloaded.');
-      showCode(has, undefined);
     } catch (error) {
       if (!signal.aborted) note.failed(error);
     }
@@ -145,7 +145,7 @@ function mount(announce: (text: string) => void): Exhibited {
       inputs.replaceChildren(form.element);
       runner.hidden = false;
       announce(runs.textContent);
-      showCode(contents!, handler);
+      showCode(handler, form);
     } catch (error) {
       if (signal.aborted) return;
       progress.failed(error);
@@ -172,15 +172,9 @@ function mount(announce: (text: string) => void): Exhibited {
     }
   }
 
-  function showCode({ name, model }: Contents, handler: string | undefined): void {
-    const location =
-      typeof model === 'string' ? `'${model}'` : `files /* of ${name}, from <input type="file" webkitdirectory> */`;
-    const typed = handler ? `{ handler: '${handler}' }` : '{}';
-    code.show(`import { load } from 'tabserve';
-
-const model = await load(${location}, ${typed});
-console.log(await model.predict(input));
-`);
+  function showCode(handler: string, asked: Asking): void {
+    const { name, model } = contents!;
+    code.show(codeOf(typeof model === 'string' ? name : undefined, handler, asked.code, asked.params()));
   }
 
   function close(): void {
@@ -200,7 +194,7 @@ console.log(await model.predict(input));
     if (files?.length) void show(() => folderContents(files));
   });
   note.set(HINT);
-  code.show("import { load } from 'tabserve';\n\nconst model = await load('https://huggingface.co/ORG/NAME', {});\n");
+  code.show(codeOf('ORG/NAME', undefined, "document.querySelector('img')!", {}));
   return {
     element,
     dispose() {

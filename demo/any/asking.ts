@@ -4,6 +4,8 @@ import { Explained } from '../page/explained.js';
 
 export interface Asking {
   readonly element: HTMLElement;
+  /** The input as a developer writes it. */
+  readonly code: string;
   /** @throws what the visitor can do about it */
   input(): unknown;
   params(): Record<string, unknown>;
@@ -44,6 +46,7 @@ export function asking(handler: string, takes: string | undefined): Asking {
       picture.src = URL.createObjectURL(image);
     });
     return {
+      code: "document.querySelector('img')!",
       element: el('div', { class: 'any-input' }, picture, chooser, labelled('Params, as JSON', paramsField)),
       input: () => image ?? new URL(SAMPLE, document.baseURI),
       params: readParams,
@@ -52,6 +55,7 @@ export function asking(handler: string, takes: string | undefined): Asking {
   if (takes === 'audio') {
     const chooser = el('input', { type: 'file', accept: 'audio/*', 'aria-label': 'A recording' });
     return {
+      code: "document.querySelector<HTMLInputElement>('input[accept^=audio]')!.files![0]!",
       element: el('div', { class: 'any-input' }, chooser, labelled('Params, as JSON', paramsField)),
       input() {
         if (chooser.files?.[0]) return chooser.files[0];
@@ -66,6 +70,7 @@ export function asking(handler: string, takes: string | undefined): Asking {
     typeof first === 'string' ? first : JSON.stringify(first, undefined, 1),
   );
   return {
+    code: takes === 'text' ? JSON.stringify(first) : '{ data: Float32Array.of(0, 0, 0, 0), dims: [4] }',
     element: el(
       'div',
       { class: 'any-input' },

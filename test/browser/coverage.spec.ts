@@ -50,6 +50,7 @@ for (const file of TASKS) {
         { url: `/test/models/tasks/${repository}/`, backend, requests, option },
       );
       expect(given.handler).toBe(handler);
+      expect(requests.length).toBeGreaterThan(0);
       const differences = requests.map(({ answer, tolerance = 1e-4 }, at) => {
         const found = differenceOf(given.answers[at], answer);
         expect(found.wrong, `request ${at}: ${JSON.stringify(given.answers[at]).slice(0, 2000)}`).toBeUndefined();

@@ -402,14 +402,11 @@ test('writing: stopped; and when its worker is killed, it goes on with no word m
   expect(complaints).toEqual([]);
 });
 
-test('writing: a repository of Hugging Face says its size first, and is opened when the visitor wants it @full', async ({
-  page,
-  built,
-  complaints,
-}) => {
-  const policy = `${HOST.policy}; connect-src 'self' https://huggingface.co https://*.hf.co`;
-  await using site = await serve([built], { ...HOST, policy });
-  const folder = 'test/models/generation/qwen3/';
+/** Answers as huggingface.co does, with a folder as the repository org/tiny. Returns its files, and what was asked for. */
+async function answerAsHub(
+  page: Page,
+  folder: string,
+): Promise<{ readonly files: string[]; readonly asked: string[] }> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
   const asked: string[] = [];
   await page.context().route('https://huggingface.co/**', async (route) => {
@@ -424,6 +421,18 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
     const path = pathname.replace('/org/tiny/resolve/main/', '');
     await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
   });
+  return { files, asked };
+}
+
+test('writing: a repository of Hugging Face says its size first, and is opened when the visitor wants it @full', async ({
+  page,
+  built,
+  complaints,
+}) => {
+  const policy = `${HOST.policy}; connect-src 'self' https://huggingface.co https://*.hf.co`;
+  await using site = await serve([built], { ...HOST, policy });
+  const folder = 'test/models/generation/qwen3/';
+  const { files, asked } = await answerAsHub(page, folder);
   await page.goto(`${site.origin}/#/writing`);
   await expect(page.getByRole('button', { name: 'Write', exact: true })).toBeEnabled(SLOW);
   expect(asked).toEqual([]);
@@ -489,21 +498,7 @@ test('any model: of a repository of Hugging Face, the list of its files is asked
 }) => {
   const policy = `${HOST.policy}; connect-src 'self' https://huggingface.co https://*.hf.co`;
   await using site = await serve([built], { ...HOST, policy });
-  const folder = 'test/models/tasks/rerank-bert/';
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
-  const asked: string[] = [];
-  await page.context().route('https://huggingface.co/**', async (route) => {
-    const { pathname } = new URL(route.request().url());
-    asked.push(pathname);
-    const headers = { 'Access-Control-Allow-Origin': '*' };
-    if (pathname === '/api/models/org/tiny/tree/main')
-      return await route.fulfill({
-        headers,
-        json: files.map((path) => ({ path, size: statSync(folder + path).size })),
-      });
-    const path = pathname.replace('/org/tiny/resolve/main/', '');
-    await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
-  });
+  const { asked } = await answerAsHub(page, 'test/models/tasks/rerank-bert/');
   await page.goto(`${site.origin}/#/any`);
   await page.getByLabel('Repository of Hugging Face').fill('org/tiny');
   expect(asked).toEqual([]);

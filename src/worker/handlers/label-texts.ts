@@ -2,6 +2,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { Context, Params } from '../../contract/handler.js';
 import type { Session, TensorInfo, Tensors } from '../../contract/tensors.js';
+import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { concat, slice } from '../tensors/tensors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
@@ -84,6 +85,17 @@ export function textsOf(param: ParamOf): readonly string[] {
   if (!template.includes(PLACE))
     throw new TabServeError('invalid-input', `hypothesisTemplate: it has no ${PLACE}, where the label stands.`);
   return labelsOf(param).map((label) => template.replaceAll(PLACE, () => label));
+}
+
+/** Fails the rows whose labels are wrong, or missing. */
+export function checkLabels(context: Context, paramOf: (index: number) => ParamOf): void {
+  for (let index = 0; index < context.systemProperties.batchSize; index++) {
+    try {
+      textsOf(paramOf(index));
+    } catch (error) {
+      context.fail(index, error);
+    }
+  }
 }
 
 /** Returns the different texts of all rows of a batch; of a row whose labels are wrong, none. */
@@ -172,8 +184,14 @@ export class LabelTexts {
       const own = Object.entries(images).map(([name, tensor]) => [name, slice(tensor, row, row + step)] as const);
       runs.push(await this.#model.run({ ...Object.fromEntries(own), ...feeds }, { signal }));
       heartbeat();
+      await nextTask();
     }
     return Object.fromEntries(names.map((name) => [name, concat(runs.map((outputs) => outputs[name]!))]));
+  }
+
+  /** Returns the model's inputs for images, with those for a text of one letter. */
+  withText(images: Tensors): Tensors {
+    return { ...images, ...this.feeds(['a']) };
   }
 
   /** Whether the model takes one text at a time. */

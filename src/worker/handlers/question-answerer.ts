@@ -34,8 +34,8 @@ export interface QuestionAnswererParams extends TextParams {
 }
 
 /** The largest number of tokens that the model gets at once, unless `maxLength` says so. */
-const MOST_TOKENS = 384;
-const MOST_STRIDE = 128;
+const MAX_TOKENS = 384;
+const MAX_STRIDE = 128;
 const OUTPUTS = ['start_logits', 'end_logits'] as const;
 
 /**
@@ -109,9 +109,9 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
     checkKeys(input, ['question', 'context']);
     const { text, textPair } = await readText({ text: input.question, textPair: input.context });
     const isSet = this.param<number | undefined>('maxLength', index, context) !== undefined;
-    const limit = Math.min(this.tokenLimit(index, context), isSet ? Infinity : MOST_TOKENS);
+    const limit = Math.min(this.tokenLimit(index, context), isSet ? Infinity : MAX_TOKENS);
     const stride =
-      this.param<number | undefined>('stride', index, context) ?? Math.min(Math.floor(limit / 2), MOST_STRIDE);
+      this.param<number | undefined>('stride', index, context) ?? Math.min(Math.floor(limit / 2), MAX_STRIDE);
     const windows = this.#encoder.windows(text, textPair, limit, stride);
     for (const window of windows) this.#contexts.set(this.filled(window), textPair!);
     return windows;

@@ -1,5 +1,6 @@
 import { zeroData } from '../../contract/dtypes.js';
 import type { RunOptions, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
+import { nextTask } from '../../shared/next-task.js';
 import { checkEqual } from '../tensors/check-equal.js';
 import { numbersOf } from '../outputs/rows.js';
 import { concat, pad, row, slice, stack, toFloats } from '../tensors/tensors.js';
@@ -42,6 +43,7 @@ export async function runBatch(
       return concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
     });
     chunks.push(await session.run(chunk, options));
+    await nextTask();
   }
   return mapTensors(chunks[0]!, ({ dims }, name) => {
     const parts = chunks.map((chunk) => chunk[name]!);
@@ -67,6 +69,7 @@ async function runRows(session: Session, feeds: Tensors, options?: RunOptions): 
       .filter(({ name }) => name in feeds)
       .map((input) => [input.name, (lacksBatch(input, feeds) ? row : rowAsBatch)(feeds[input.name]!, index)] as const);
     rows.push(await session.run(Object.fromEntries(rowFeeds), options));
+    await nextTask();
   }
   return rows;
 }

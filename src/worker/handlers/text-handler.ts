@@ -8,6 +8,7 @@ import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inpu
 import { readText } from '../text/read-text.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
+import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { BaseHandler } from './base-handler.js';
 import { hasMethodOf } from './handler-contract.js';
@@ -27,7 +28,7 @@ export interface ModelRows {
 const OTHER_INPUTS = TEXT_INPUTS.filter((name) => name !== IDS_INPUT);
 
 /** The most rows that one run of the model has, where a row of a batch is several of the model's. */
-const MOST_ROWS = 16;
+const MAX_ROWS = 16;
 
 /** The `params` of every text handler. */
 export interface TextParams {
@@ -187,10 +188,11 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
   /** Converts texts to the model's inputs. */
   override async preprocess(data: readonly Row<Input>[], context: Context): Promise<Tensors> {
     const read = await Promise.all(data.map((item, index) => this.#read(unwrap(item), index, context)));
-    const stand = read.find((one) => one !== undefined)?.[0];
-    if (!stand) return {};
+    // A row that has failed runs as this one: its output is not read.
+    const filler = read.find((one) => one !== undefined)?.[0];
+    if (!filler) return {};
     let first = 0;
-    const rows = read.map((encodings = [stand]): ModelRows => {
+    const rows = read.map((encodings = [filler]): ModelRows => {
       first += encodings.length;
       return { first: first - encodings.length, encodings };
     });
@@ -203,16 +205,17 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
    */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const count = this.#rows.get(context)?.reduce((sum, { encodings }) => sum + encodings.length, 0) ?? 0;
-    if (count === context.systemProperties.batchSize || count <= MOST_ROWS)
+    if (count === context.systemProperties.batchSize || count <= MAX_ROWS)
       return await super.inference(inputs, context);
     const runs: Tensors[] = [];
-    for (let from = 0; from < count; from += MOST_ROWS) {
+    for (let from = 0; from < count; from += MAX_ROWS) {
       const part = Object.entries(inputs).map(([name, tensor]) => [
         name,
-        slice(tensor, from, Math.min(from + MOST_ROWS, count)),
+        slice(tensor, from, Math.min(from + MAX_ROWS, count)),
       ]);
       runs.push(await super.inference(Object.fromEntries(part) as Tensors, context));
       context.heartbeat();
+      await nextTask();
     }
     return Object.fromEntries(
       Object.keys(runs[0]!).map((name) => [name, concat(runs.map((outputs) => outputs[name]!))]),

@@ -10,6 +10,7 @@ import { toFloats } from '../tensors/tensors.js';
 import { TEXT_INPUTS } from '../text/text-inputs.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import {
+  checkLabels,
   differentTexts,
   labelSchema,
   labelsOf,
@@ -94,11 +95,11 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
 
   override async example(context: Context): Promise<Tensors | undefined> {
     const images = await super.example(context);
-    return images && { ...images, ...this.#texts.feeds(['a']) };
+    return images && this.#texts.withText(images);
   }
 
   override async examples(context: Context): Promise<readonly Tensors[]> {
-    return (await super.examples(context)).map((images) => ({ ...images, ...this.#texts.feeds(['a']) }));
+    return (await super.examples(context)).map((images) => this.#texts.withText(images));
   }
 
   /** The example is for the model: `inference` takes images alone. */
@@ -106,13 +107,7 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
 
   /** Converts images to the model's input. A row without labels fails. */
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
-    for (const index of data.keys()) {
-      try {
-        textsOf(this.#paramOf(index, context));
-      } catch (error) {
-        context.fail(index, error);
-      }
-    }
+    checkLabels(context, (index) => this.#paramOf(index, context));
     return await super.preprocess(data, context);
   }
 

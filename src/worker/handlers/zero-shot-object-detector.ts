@@ -17,7 +17,16 @@ import {
 } from '../outputs/detection/text-queries.js';
 import { concat, pad, slice } from '../tensors/tensors.js';
 import { TEXT_INPUTS } from '../text/text-inputs.js';
-import { labelSchema, labelsOf, LabelTexts, LENGTHS, textsOf, type LabelParams, type ParamOf } from './label-texts.js';
+import {
+  checkLabels,
+  labelSchema,
+  labelsOf,
+  LabelTexts,
+  LENGTHS,
+  textsOf,
+  type LabelParams,
+  type ParamOf,
+} from './label-texts.js';
 import { ObjectDetector, type ObjectDetectorParams } from './object-detector.js';
 import type { Row } from './row.js';
 
@@ -99,22 +108,16 @@ export class ZeroShotObjectDetector extends ObjectDetector {
 
   override async example(context: Context): Promise<Tensors | undefined> {
     const images = await super.example(context);
-    return images && { ...images, ...this.#texts.feeds(['a']) };
+    return images && this.#texts.withText(images);
   }
 
   override async examples(context: Context): Promise<readonly Tensors[]> {
-    return (await super.examples(context)).map((images) => ({ ...images, ...this.#texts.feeds(['a']) }));
+    return (await super.examples(context)).map((images) => this.#texts.withText(images));
   }
 
   /** Converts images to the model's input. A row without labels fails. */
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
-    for (const index of data.keys()) {
-      try {
-        textsOf(this.#paramOf(index, context));
-      } catch (error) {
-        context.fail(index, error);
-      }
-    }
+    checkLabels(context, (index) => this.#paramOf(index, context));
     return await super.preprocess(data, context);
   }
 

@@ -13,6 +13,7 @@ import { segmentation } from '../../../demo/demos/segmentation.ts';
 import { textInPhotos } from '../../../demo/demos/text-in-photos.ts';
 import { upscaling } from '../../../demo/demos/upscaling.ts';
 import { voice } from '../../../demo/demos/voice.ts';
+import { codeOf as codeOfAny } from '../../../demo/any/code.ts';
 import { codeOf } from '../../../demo/fetch/code.ts';
 import { CODE } from '../../../demo/likeness/code.ts';
 import { snippetOf } from '../../../demo/serving/models.ts';
@@ -63,6 +64,11 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
       snippetOf(demo, { batchSize: 2, maxBatchDelay: 5, maxWorkers: 2, jobQueueSize: 9, deadline: 50 } as never),
     ];
   yield ['likeness', CODE];
+  yield ['any', codeOfAny('ORG/NAME', undefined, "document.querySelector('img')!", {})];
+  yield ['any-image', codeOfAny(undefined, 'image_classifier', "document.querySelector('img')!", {})];
+  const question = JSON.stringify({ question: 'Where?', context: "In Ada's house." });
+  yield ['any-question', codeOfAny('ORG/NAME', 'question_answerer', question, { topK: 2 })];
+  yield ['any-labels', codeOfAny(undefined, 'zero_shot_text_classifier', '"A text"', { labels: ['a', 'b'] })];
 }
 
 /** The blocks in TypeScript of docs/model-config.md, which continue one another: each is a module with what it needs. */

@@ -1,6 +1,7 @@
 import type { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
-import { BY_MODEL_TYPE, IMAGE_PROCESSORS, RESAMPLE, TRANSFORMERS_JS, type ImageProcessor } from './image-processors.js';
+import { BY_MODEL_TYPE } from './processor-names.js';
+import { IMAGE_PROCESSORS, RESAMPLE, TRANSFORMERS_JS, type ImageProcessor } from './image-processors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 
 export const PREPROCESSOR = 'preprocessor_config.json';

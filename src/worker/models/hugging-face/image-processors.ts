@@ -83,17 +83,7 @@ const detr: ImageProcessor = {
   max_size: 1333,
 };
 
-const maskFormer: ImageProcessor = {
-  size: { shortest_edge: 800, longest_edge: 1333 },
-  default_to_square: false,
-  do_normalize: true,
-  ...IMAGENET,
-  resample: BILINEAR!,
-  ignores: ['do_center_crop'],
-  max_size: 1333,
-  size_divisor: 32,
-  resize: 'maskformer',
-};
+const maskFormer: ImageProcessor = { ...detr, size_divisor: 32, resize: 'maskformer' };
 
 /**
  * The image processors that are supported, by the name of their class without `ImageProcessor`. A unit test compares
@@ -183,15 +173,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     do_flip_channel_order: true,
     ignores: ['do_normalize'],
   },
-  OneFormer: {
-    size: { shortest_edge: 800, longest_edge: 1333 },
-    default_to_square: false,
-    do_normalize: true,
-    ...IMAGENET,
-    resample: BILINEAR!,
-    ignores: ['do_center_crop'],
-    max_size: 1333,
-  },
+  OneFormer: detr,
   OwlViT: {
     size: { height: 768, width: 768 },
     default_to_square: true,
@@ -273,58 +255,4 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
 /** The processor of transformers.js that has no class of its own in transformers: its files name all fields. */
 export const TRANSFORMERS_JS: Readonly<Record<string, ImageProcessor>> = {
   Image: { default_to_square: false, resample: BILINEAR!, resize: 'transformers.js' },
-};
-
-/** The processor of a model whose `preprocessor_config.json` names none, by `model_type` of `config.json`. */
-export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
-  beit: 'Beit',
-  bit: 'Bit',
-  chinese_clip: 'ChineseCLIP',
-  clip: 'CLIP',
-  conditional_detr: 'ConditionalDetr',
-  convnext: 'ConvNext',
-  convnextv2: 'ConvNext',
-  cvt: 'ConvNext',
-  'data2vec-vision': 'Beit',
-  deformable_detr: 'DeformableDetr',
-  deit: 'DeiT',
-  depth_anything: 'DPT',
-  detr: 'Detr',
-  dinat: 'ViT',
-  dinov2: 'Bit',
-  dpt: 'DPT',
-  efficientnet: 'EfficientNet',
-  focalnet: 'Bit',
-  glpn: 'GLPN',
-  'grounding-dino': 'GroundingDino',
-  hiera: 'Bit',
-  levit: 'Levit',
-  mask2former: 'Mask2Former',
-  maskformer: 'MaskFormer',
-  metaclip_2: 'CLIP',
-  'mm-grounding-dino': 'GroundingDino',
-  mobilenet_v1: 'MobileNetV1',
-  mobilenet_v2: 'MobileNetV2',
-  mobilevit: 'MobileViT',
-  mobilevitv2: 'MobileViT',
-  oneformer: 'OneFormer',
-  owlvit: 'OwlViT',
-  poolformer: 'PoolFormer',
-  pvt: 'Pvt',
-  pvt_v2: 'Pvt',
-  regnet: 'ConvNext',
-  resnet: 'ConvNext',
-  rt_detr: 'RTDetr',
-  segformer: 'Segformer',
-  siglip: 'Siglip',
-  swiftformer: 'ViT',
-  swin: 'ViT',
-  swin2sr: 'Swin2SR',
-  swinv2: 'ViT',
-  'table-transformer': 'Detr',
-  upernet: 'Segformer',
-  vit: 'ViT',
-  vit_msn: 'ViT',
-  yolos: 'Yolos',
-  zoedepth: 'ZoeDepth',
 };
