@@ -45,6 +45,8 @@ const MODELS = [
 ];
 /** What the app says about backends. If it says nothing, the browser is asked for GPUs first. */
 const CHOICES = { "backends: ['wasm']": ['wasm'], 'backends not named': undefined };
+/** How the app was built, by the path of its page. */
+const PAGES = { "Vite's defaults": 'defaults/index.html', 'the Vite plugin': 'first/index.html' };
 
 /**
  * @param {import('@playwright/test').BrowserType} chromium
@@ -80,11 +82,13 @@ export async function firstRows(chromium, options, url, { isQuick }) {
 }
 
 function contendersOf({ model, onnx, handler, dims }) {
-  const ours = Object.entries(CHOICES).map(([name, backends]) => [
-    name,
-    (call) => call('ours', { model, handler, backends, dims }),
-  ]);
-  return Object.fromEntries([['raw', (call) => call('raw', onnx)], ...ours]);
+  const ours = Object.entries(PAGES).flatMap(([built, path]) =>
+    Object.entries(CHOICES).map(([named, backends]) => [
+      `${built}, ${named}`,
+      { path, work: (call) => call('ours', { model, handler, backends, dims }) },
+    ]),
+  );
+  return Object.fromEntries([['raw', { path: PAGES['the Vite plugin'], work: (call) => call('raw', onnx) }], ...ours]);
 }
 
 /** The contenders take turns, and each round starts with another one. */
@@ -112,10 +116,10 @@ async function inProfile(chromium, options, profile, work) {
   }
 }
 
-async function onPage(context, url, work) {
+async function onPage(context, url, { path, work }) {
   const page = await context.newPage();
   page.on('pageerror', (error) => console.error(error));
-  await page.goto(`${url}first/index.html`);
+  await page.goto(`${url}${path}`);
   await page.waitForFunction(() => 'first' in globalThis);
   try {
     return await work((name, argument) =>

@@ -55,6 +55,7 @@ process.env.NODE_ENV = 'production';
 const before = round(loadavg()[0] ?? 0);
 tell('building the pages');
 await build({ configFile: here('vite.config.ts'), mode: only ?? 'production' });
+if (chosen.includes('first')) await build({ configFile: here('vite.defaults.config.ts') });
 tell('writing models');
 if (chosen.includes('loading')) await writeModels(MADE);
 await writeRequestModels(MADE);
@@ -101,6 +102,7 @@ async function measure() {
   const folders = {
     ...packaged.module.packagedFiles(),
     '/': here('../.cache/bench'),
+    '/defaults/': here('../.cache/bench-defaults'),
     '/model/': here('model'),
     '/models/': here('../public/models'),
     '/made/': MADE,

@@ -5,7 +5,7 @@
 import { connect, type BackendName, type CandidateName } from '../../../src/index.ts';
 import type { RawAnswer } from '../loading/raw.worker.ts';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
-import { spans, type Span } from './spans.ts';
+import { spansSince, type Span } from './spans.ts';
 
 export interface FirstRequest {
   /** An archive, or the `.onnx` alone. */
@@ -40,13 +40,12 @@ const first = {
     );
     await client.initialize();
     await client.predict({ data: new Float32Array(dims.reduce((product, size) => product * size, 1)), dims });
-    const took = performance.now() - started;
+    const { took, spans } = spansSince(started);
     const ofWorker = await new Promise<readonly Span[]>((resolve) => {
       worker!.addEventListener('message', ({ data }) => data?.spans && resolve(data.spans));
       worker!.postMessage('spans');
     });
-    const from = performance.timeOrigin + started;
-    return { took, spans: [{ name: 'first answer', start: from, end: from + took }, ...spans(), ...ofWorker] };
+    return { took, spans: [...spans, ...ofWorker] };
   },
   /** Does the same by hand. @param url of the `.onnx` */
   async raw(url: string): Promise<Answered> {

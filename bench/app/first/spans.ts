@@ -15,6 +15,13 @@ new PerformanceObserver((list) => steps.push(...list.getEntries().map((entry) =>
   type: 'measure',
 });
 
+/** Returns the span from a call, which began at `started` of `performance.now()`, until now, and what the page measured. */
+export function spansSince(started: number): { readonly took: number; readonly spans: readonly Span[] } {
+  const took = performance.now() - started;
+  const from = performance.timeOrigin + started;
+  return { took, spans: [{ name: 'first answer', start: from, end: from + took }, ...spans()] };
+}
+
 /** Returns what was measured so far. */
 export function spans(): readonly Span[] {
   const requests = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
