@@ -1,12 +1,14 @@
 /** The page of the first answer in an app that uses the published package and Vite as they are, without our plugin. */
 import { connect } from '../../../dist/index.js';
-import type { Answered, FirstRequest } from '../first/main.ts';
 import { spansSince } from '../first/spans.ts';
 import { SESSION_OPTIONS, THREADS } from '../model.ts';
 
 const first = {
-  /** Opens a model, and predicts one row. The built-in worker tells nothing of what it does. */
-  async ours({ model, handler, backends, dims }: FirstRequest): Promise<Answered> {
+  /**
+   * Opens a model, and predicts one row. The built-in worker tells nothing of what it does.
+   * @param {import('../first/main.ts').FirstRequest} request
+   */
+  async ours({ model, handler, backends, dims }) {
     const started = performance.now();
     const client = connect({
       model,
