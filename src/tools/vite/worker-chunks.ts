@@ -42,7 +42,6 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
     /^worker\/(handlers\/((image|instance)-segmenter|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|queries|runs))/,
   ],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
-  ['offsets', /^worker\/text\/offsets\//],
   [
     'text',
     /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,

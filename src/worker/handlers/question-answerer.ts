@@ -8,7 +8,6 @@ import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { checkKeys } from '../../shared/check-keys.js';
 import { isRecord, type ConfigSchema } from '../../shared/schema.js';
-import type { OffsetEncoder } from '../text/offsets/encoder.js';
 import { readText } from '../text/read-text.js';
 import type { Encoding } from '../text/tokenizer.js';
 import { TextHandler, type TextParams } from './text-handler.js';
@@ -79,13 +78,11 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
     },
   };
 
-  #encoder!: OffsetEncoder;
   readonly #contexts = new WeakMap<Encoding, string>();
 
   /**
    * Opens the model, and checks its outputs.
-   * @throws `model-config` if it has no outputs `start_logits` and `end_logits` `[rows, tokens]`; `unsupported` for a
-   *   tokenizer with which it is not known where in a text its tokens stand
+   * @throws `model-config` if it has no outputs `start_logits` and `end_logits` `[rows, tokens]`
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
@@ -95,7 +92,6 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
         'model-config',
         `question_answerer needs the outputs ${OUTPUTS.join(' and ')}, [rows, tokens]; the model's outputs are ${outputs.map(({ name, dims }) => `"${name}" [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. Export it for question answering.`,
       );
-    this.#encoder = await this.tokenizer.offsets();
   }
 
   protected override async encodeRow(
@@ -112,7 +108,7 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
     const limit = Math.min(this.tokenLimit(index, context), isSet ? Infinity : MAX_TOKENS);
     const stride =
       this.param<number | undefined>('stride', index, context) ?? Math.min(Math.floor(limit / 2), MAX_STRIDE);
-    const windows = this.#encoder.windows(text, textPair, limit, stride);
+    const windows = this.tokenizer.windows(text, textPair, limit, stride);
     for (const window of windows) this.#contexts.set(this.filled(window), textPair!);
     return windows;
   }

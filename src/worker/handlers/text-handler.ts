@@ -287,7 +287,13 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
 
   /** Returns the tokens of a text or a pair, in at most as many as row `index` may have. @throws `invalid-input` */
   protected encode(text: string, textPair: string | undefined, index: number, context: Context): Encoding {
-    return this.filled(this.#tokenizer.encode(text, textPair, this.tokenLimit(index, context)));
+    const limit = this.tokenLimit(index, context);
+    const encoding = this.#tokenizer.encode(text, textPair, limit);
+    if (encoding.isTruncated)
+      context.warn(
+        `A text has more tokens than the limit of ${limit}, and was truncated. Pass its parts one by one if all of it counts.`,
+      );
+    return this.filled(encoding);
   }
 
   /** Returns the largest number of tokens that the model may get at once for row `index`. */

@@ -14,7 +14,6 @@ import { numbersOf } from '../outputs/rows.js';
 import { checkScores, softmax } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import type { OffsetEncoder } from '../text/offsets/encoder.js';
 import { readText } from '../text/read-text.js';
 import type { Encoding } from '../text/tokenizer.js';
 import { TextHandler, type TextInput, type TextParams } from './text-handler.js';
@@ -63,13 +62,12 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
     },
   };
 
-  #encoder!: OffsetEncoder;
   readonly #texts = new WeakMap<Encoding, string>();
 
   /**
    * Opens the model, and checks its output.
    * @throws `model-config` if the output does not hold a number for each label of each token, or if the labels do not
-   *   fit; `unsupported` for a tokenizer with which it is not known where in a text its tokens stand
+   *   fit
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
@@ -81,7 +79,6 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
         `handler.outputName: token_classifier needs [rows, tokens, labels], but the output "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}]. Name another output.`,
       );
     if (typeof labels === 'number') checkLabels(this.mapping, labels);
-    this.#encoder = await this.tokenizer.offsets();
   }
 
   protected override async encodeRow(input: TextInput, index: number, context: Context): Promise<readonly Encoding[]> {
@@ -98,14 +95,14 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
     const encodings =
       stride === undefined
         ? [this.#truncated(text, limit, context)]
-        : this.#encoder.windows(text, undefined, limit, stride);
+        : this.tokenizer.windows(text, undefined, limit, stride);
     for (const encoding of encodings) this.#texts.set(this.filled(encoding), text);
     return encodings;
   }
 
   #truncated(text: string, limit: number, context: Context): Encoding {
-    const { encoding, isTruncated } = this.#encoder.encode(text, limit);
-    if (isTruncated)
+    const encoding = this.tokenizer.locate(text, limit);
+    if (encoding.isTruncated)
       context.warn(
         'token_classifier: a text has more tokens than the limit, and was truncated. Set stride to read all.',
       );

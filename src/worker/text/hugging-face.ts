@@ -1,19 +1,16 @@
 import type { Files } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
-import { loadScript } from '../../shared/load-script.js';
 import { load } from '../libraries/tokenizers.js';
-import { checkTemplate, checkTokenizer, notApplicable } from './check-tokenizer.js';
+import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
-import { checkLength, checkMarks } from './limits.js';
-import { correction, inKnownSteps } from './normalizers.js';
+import { createEncoder, type Encoder, type TokenizerParts } from './encoding/encoder.js';
+import type { ModelJson } from './encoding/model.js';
+import { inKnownSteps } from './normalizers.js';
 import { addedTokens, fill, parsePostProcessor, roomOf } from './post-processor.js';
-import type { OffsetEncoder, TokenizerParts } from './offsets/encoder.js';
-import type { ModelJson } from './offsets/model.js';
 import { createDetokenizer } from './detokenizer.js';
 import { tokenBytes } from './token-bytes.js';
 import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
-import { TokenStream } from './token-stream.js';
 import { truncate, type Truncation } from './truncate.js';
 
 export const TOKENIZER = 'tokenizer.json';
@@ -35,8 +32,8 @@ interface TokenizerJson extends Steps {
   readonly model?: ModelJson & { readonly max_input_chars_per_word?: number };
 }
 
-/** A tokenizer that also serves generation. */
-export interface HuggingFaceTokenizer extends TextTokenizer {
+/** A tokenizer that tells where in a text tokens stand, as Python's `offset_mapping`, and serves generation. */
+export interface HuggingFaceTokenizer extends TextTokenizer, Pick<Encoder, 'locate' | 'windows'> {
   readonly detokenizer: Detokenizer;
   /**
    * Returns the bytes of UTF-8 of each token, by its id, as characters from 0 to 255; undefined for a special token, and
@@ -62,12 +59,6 @@ export interface HuggingFaceTokenizer extends TextTokenizer {
   readonly languages: Languages | undefined;
   /** @param language the id of a text's language; without one, that which the files name */
   encode(text: string, textPair: string | undefined, maxLength: number, language?: number): Encoding;
-  /**
-   * Returns what encodes texts and tells where in them each token stands, as Python's `offset_mapping` does, but in
-   * UTF-16 units.
-   * @throws `unsupported` for a part of `tokenizer.json` with which that is not known
-   */
-  offsets(): Promise<OffsetEncoder>;
   /**
    * Returns the first tokens of a text. Special tokens that are written in the text count; none is added.
    * @param most how many are returned; Infinity for all
@@ -97,7 +88,7 @@ const NO_LIMIT = 1e9;
  * the padding token are those of the second file, and where it has none, those of the first, as in transformers: what
  * `tokenizer.json` has of truncation and padding is what the last call before it was saved has set.
  * @throws `model-config` if the file is not in the archive; `model-format` if it is not a tokenizer; `unsupported` for a
- *   part of it that the library does not know
+ *   part of it that is not known here
  */
 export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenizer> {
   if (!files.has(TOKENIZER))
@@ -127,22 +118,16 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
     const languages = findLanguages(json.added_tokens ?? [], template, config.src_lang);
     const truncation = truncationOf(json, config);
-    const correct = correction(json.normalizer);
     const shorten = shortening(json);
-    const points = findCutPoints({ ...json }, { ...config });
-    // If a vocabulary has no unknown token, the library returns undefined for a piece of text that is not in it.
-    const tokenize = (text: string): number[] => {
-      checkMarks(text);
-      try {
-        return tokenizer.encode(correct(text)).ids.filter((id: number | undefined) => id !== undefined);
-      } catch (cause) {
-        throw notApplicable(cause);
-      }
-    };
-    const read = (text: string): TokenStream => {
-      checkLength(text.length);
-      return new TokenStream(shorten(text), points, tokenize, truncation.side);
-    };
+    const encoder = createEncoder({
+      json: { ...json, normalizer },
+      // The library's types hide what it builds of its models' types.
+      built: tokenizer as unknown as TokenizerParts['built'],
+      cutPoints: findCutPoints({ ...json }, { ...config }),
+      template,
+      side: truncation.side,
+    });
+    const idsOf = (tokens: readonly { readonly id: number }[]): readonly number[] => tokens.map(({ id }) => id);
     const detokenizer = createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false);
     const idOf = (token: string | undefined): number | undefined =>
       token === undefined ? undefined : tokenizer.token_to_id(token);
@@ -159,27 +144,21 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         ),
       tokenOf: (id) => tokenizer.id_to_token(id),
       tokenBytes: () => tokenBytes(tokenizer, json.decoder),
-      tokensOf: (text, most) => read(text).take(most),
+      tokensOf: (text, most) => idsOf(encoder.read(shorten(text)).take(most)),
+      locate: encoder.locate,
+      windows: encoder.windows,
       languages,
       addedTokens: added,
       maxLength: limitOf(config) ?? json.truncation?.max_length,
       padding: paddingOf(json, config, idOf),
       encode(text, textPair, maxLength, language) {
         const room = roomOf(template, textPair !== undefined, maxLength);
-        return fill(
-          languages?.templateFor(language) ?? template,
-          ...truncate(read(text), textPair === undefined ? undefined : read(textPair), room, truncation.strategy),
-        );
-      },
-      async offsets() {
-        const create = await loadScript(async () => (await import('./offsets/encoder.js')).createOffsetEncoder);
-        // The library's types hide what it builds of its models' types.
-        const built = tokenizer as unknown as TokenizerParts['built'];
-        try {
-          return create({ json: { ...json, normalizer }, built, cutPoints: points, template, side: truncation.side });
-        } catch (cause) {
-          throw asFormatError(cause);
-        }
+        const streams = [text, textPair].map((one) => (one === undefined ? undefined : encoder.read(shorten(one))));
+        const [first, second] = truncate(streams[0]!, streams[1], room, truncation.strategy);
+        return {
+          ...fill(languages?.templateFor(language) ?? template, idsOf(first), second && idsOf(second)),
+          isTruncated: streams[0]!.hasMoreThan(first.length) || (streams[1]?.hasMoreThan(second!.length) ?? false),
+        };
       },
     };
   } catch (cause) {
@@ -191,13 +170,8 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
         `${TOKENIZER} has the ${kind} "${type}", which TabServe does not support. Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`,
         { cause },
       );
-    throw asFormatError(cause);
+    throw new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
   }
-}
-
-function asFormatError(cause: unknown): TabServeError {
-  if (cause instanceof TabServeError) return cause;
-  return new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
 }
 
 /** Returns the limit of `tokenizer_config.json`, if it has one. */

@@ -1,4 +1,4 @@
-/** What must be done for a tokenizer's normalizers where the library lacks one, or differs from Hugging Face's own. */
+/** The normalizers of a `tokenizer.json`, and those that the library lacks. */
 
 /** A normalizer of a `tokenizer.json`. */
 export interface Normalizer {
@@ -28,26 +28,4 @@ export function inKnownSteps(normalizer: Normalizer | null | undefined): Normali
   if (normalizer.type !== 'Nmt') return normalizer;
   const replace = (Regex: string, content: string): Normalizer => ({ type: 'Replace', pattern: { Regex }, content });
   return { type: 'Sequence', normalizers: [replace(NMT_REMOVED, ''), replace(NMT_SPACES, ' ')] };
-}
-
-/**
- * Returns a function that changes a text before the library's normalizers see it, where they differ from those that
- * models are trained with.
- */
-export function correction(normalizer: Normalizer | null | undefined): (text: string) => string {
-  const all = listNormalizers(normalizer);
-  const lowers = all.some(({ type, lowercase }) => type === 'Lowercase' || (type === 'BertNormalizer' && lowercase));
-  const spaced = all.some(({ type, handle_chinese_chars }) => type === 'BertNormalizer' && handle_chinese_chars);
-  return (text) => {
-    // Hugging Face converts each character by itself; JavaScript has a special sigma at the end of a word.
-    const lowered = lowers ? text.replaceAll('Σ', 'σ') : text;
-    return spaced
-      ? lowered.replace(/[\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu, ' $& ')
-      : lowered;
-  };
-}
-
-function listNormalizers(normalizer: Normalizer | null | undefined): readonly Normalizer[] {
-  if (!normalizer) return [];
-  return [normalizer, ...(normalizer.normalizers ?? []).flatMap(listNormalizers)];
 }

@@ -7,7 +7,7 @@ const PIECE = 1000;
 type TextPiece = readonly [text: string, from: number];
 
 /** The tokens of a text, from its start or from its end on. Tokenizes only as much of the text as someone asks for. */
-export class TokenStream<Token = number> {
+export class TokenStream<Token> {
   readonly #pieces: Generator<TextPiece>;
   readonly #read: TextPiece[];
   /** The tokens of each piece, in the order in which pieces are read. */
@@ -46,6 +46,12 @@ export class TokenStream<Token = number> {
    */
   fill(count: number): void {
     while (this.#length < count && !this.#done) this.step();
+  }
+
+  /** Returns whether there are more than `count` tokens. */
+  hasMoreThan(count: number): boolean {
+    this.fill(count + 1);
+    return this.#length > count;
   }
 
   /** Reads one piece. */

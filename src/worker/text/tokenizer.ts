@@ -5,6 +5,8 @@ export interface Encoding {
   readonly typeIds: readonly number[];
   /** Where each token stands, if it was asked for; undefined for a token that the tokenizer has added. */
   readonly places?: readonly (TokenPlace | undefined)[];
+  /** Whether tokens of the texts are left out, because there are too many. */
+  readonly isTruncated?: boolean;
 }
 
 /** Where a token stands. */

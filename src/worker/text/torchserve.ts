@@ -36,7 +36,7 @@ export async function loadTorchServe(files: Files, ngrams: number): Promise<Text
       checkMarks(text);
       const ids = ngramsOf(words(text), ngrams).flatMap((token) => vocabulary.get(token) ?? unknown ?? []);
       const truncated = ids.slice(0, maxLength);
-      return { ids: truncated, typeIds: truncated.map(() => 0) };
+      return { ids: truncated, typeIds: truncated.map(() => 0), isTruncated: ids.length > truncated.length };
     },
   };
 }

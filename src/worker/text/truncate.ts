@@ -8,8 +8,6 @@ export interface Truncation {
   readonly side: 'left' | 'right';
 }
 
-type Ids = readonly number[];
-
 /**
  * Truncates one text, or a pair together, to `room` tokens. `longest_first` truncates the longer text to the room that
  * the shorter one leaves; if each of them has more than half of `room`, it truncates both to a half. This is
@@ -17,13 +15,13 @@ type Ids = readonly number[];
  * @param strategy for a pair
  * @throws `invalid-input` if only one text of a pair may be truncated, and the other one leaves no room for it
  */
-export function truncate(
-  first: TokenStream,
-  second: TokenStream | undefined,
+export function truncate<Token>(
+  first: TokenStream<Token>,
+  second: TokenStream<Token> | undefined,
   room: number,
   strategy: Truncation['strategy'],
-): readonly [Ids, Ids | undefined] {
-  if (!second) return [first.take(room), undefined];
+): readonly [readonly Token[], (readonly Token[])?] {
+  if (!second) return [first.take(room)];
   if (strategy === 'only_first') return [truncateOne(first, second, room, 'first'), second.take(room)];
   if (strategy === 'only_second') return [first.take(room), truncateOne(second, first, room, 'second')];
   first.fill(room);
@@ -33,7 +31,12 @@ export function truncate(
   return inOrder ? [first.take(shorter), second.take(longer)] : [first.take(longer), second.take(shorter)];
 }
 
-function truncateOne(target: TokenStream, other: TokenStream, room: number, name: string): Ids {
+function truncateOne<Token>(
+  target: TokenStream<Token>,
+  other: TokenStream<Token>,
+  room: number,
+  name: string,
+): readonly Token[] {
   other.fill(room + 1);
   const space = room - other.length;
   target.fill(1);
@@ -46,7 +49,7 @@ function truncateOne(target: TokenStream, other: TokenStream, room: number, name
 }
 
 /** Returns whether the first text has more tokens. Reads only as far as this needs. */
-function isLonger(first: TokenStream, second: TokenStream): boolean {
+function isLonger<Token>(first: TokenStream<Token>, second: TokenStream<Token>): boolean {
   for (;;) {
     const fewer = first.length <= second.length ? first : second;
     if (fewer.done) return fewer === second;

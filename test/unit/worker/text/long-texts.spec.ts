@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
 import { findCutPoints } from '../../../../src/worker/text/cut-points.ts';
@@ -29,6 +30,9 @@ const goldens = JSON.parse(read('long.json')) as {
     last: number[];
   }[];
 };
+const charsmap = gunzipSync(readFileSync(new URL('../../../goldens/offsets/charsmap.gz', import.meta.url))).toString(
+  'base64',
+);
 const session = stubSession([], [], () => ({}));
 const jsonOf = (kind: string, steps: Json = {}): Json => ({
   ...(JSON.parse(read(`${kind}/tokenizer.json`)) as Json),
@@ -163,7 +167,10 @@ const PIPELINES: Readonly<Record<string, readonly [string, Json]>> = {
     {
       normalizer: {
         type: 'Sequence',
-        normalizers: [{ type: 'Precompiled' }, { type: 'Replace', pattern: { Regex: ' {2,}' }, content: ' ' }],
+        normalizers: [
+          { type: 'Precompiled', precompiled_charsmap: charsmap },
+          { type: 'Replace', pattern: { Regex: ' {2,}' }, content: ' ' },
+        ],
       },
     },
   ],

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
-import { loadHuggingFace } from '../../../../src/worker/text/hugging-face.ts';
-import type { OffsetEncoder } from '../../../../src/worker/text/offsets/encoder.ts';
+import { loadHuggingFace, type HuggingFaceTokenizer } from '../../../../src/worker/text/hugging-face.ts';
 import type { Encoding } from '../../../../src/worker/text/tokenizer.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { stubSession } from '../../support/stub-session.ts';
@@ -36,13 +35,12 @@ const goldens = JSON.parse(read('offsets.json').toString()) as {
 };
 const charsmap = read('charsmap').toString('base64');
 
-async function encoderOf(json: object, config: object = {}): Promise<OffsetEncoder> {
+async function tokenizerOf(json: object, config: object = {}): Promise<HuggingFaceTokenizer> {
   const files = {
     'tokenizer.json': JSON.stringify(json).replace('"charsmap"', JSON.stringify(charsmap)),
     'tokenizer_config.json': JSON.stringify(config),
   };
-  const tokenizer = await loadHuggingFace(createTestContext({ session: stubSession([], [], () => ({})), files }).files);
-  return await tokenizer.offsets();
+  return await loadHuggingFace(createTestContext({ session: stubSession([], [], () => ({})), files }).files);
 }
 
 /** Returns what Python's encoding has: ids, texts, offsets in code points, words. */
@@ -71,28 +69,27 @@ const digest = (tokens: readonly (readonly number[])[]): string =>
     .digest('hex')
     .slice(0, 8);
 
-for (const [name, { tokenizer, digests, examples, windows }] of Object.entries(goldens.kinds)) {
+for (const [name, { tokenizer: json, digests, examples, windows }] of Object.entries(goldens.kinds)) {
   test(`2,000 texts: ${name}`, async () => {
-    const encoder = await encoderOf(tokenizer);
+    const tokenizer = await tokenizerOf(json);
     for (const [at, example] of Object.entries(examples)) {
       const text = goldens.texts[Number(at)]!;
-      expect(answer(encoder.encode(text, Infinity).encoding, [text]), text).toEqual(example);
+      expect(answer(tokenizer.locate(text, Infinity), [text]), text).toEqual(example);
     }
     const wrong = goldens.texts.filter((text, at) => {
-      const found = digest(answer(encoder.encode(text, Infinity).encoding, [text]));
-      return found !== digests.slice(8 * at, 8 * at + 8);
+      const located = tokenizer.locate(text, Infinity);
+      expect(tokenizer.encode(text, undefined, Infinity).ids).toEqual(located.ids);
+      return digest(answer(located, [text])) !== digests.slice(8 * at, 8 * at + 8);
     });
     expect(wrong).toEqual([]);
   });
 
   test(`windows: ${name}`, async () => {
     for (const { text, pair, side, length, stride, windows: expected } of windows) {
-      const encoder = await encoderOf(tokenizer, { truncation_side: side });
-      const found = encoder.windows(text, pair ?? undefined, length, stride);
+      const tokenizer = await tokenizerOf(json, { truncation_side: side });
+      const found = tokenizer.windows(text, pair ?? undefined, length, stride);
       if (pair === null) {
-        const { encoding, isTruncated } = encoder.encode(text, length);
-        expect(encoding).toEqual(found[0]);
-        expect(isTruncated).toBe(found.length > 1);
+        expect(tokenizer.locate(text, length)).toEqual({ ...found[0], isTruncated: found.length > 1 });
       }
       const texts = pair === null ? [text] : [text, pair];
       expect(found.map((window) => digest(answer(window, texts)))).toEqual(expected);
@@ -102,27 +99,27 @@ for (const [name, { tokenizer, digests, examples, windows }] of Object.entries(g
 
 test('a model that does not name its type', async () => {
   for (const kind of ['bert', 'roberta', 'xlm-r']) {
-    const { tokenizer, digests } = goldens.kinds[kind]!;
-    const { model } = tokenizer as { readonly model: object };
-    const encoder = await encoderOf({ ...tokenizer, model: { ...model, type: undefined } });
+    const { tokenizer: json, digests } = goldens.kinds[kind]!;
+    const { model } = json as { readonly model: object };
+    const tokenizer = await tokenizerOf({ ...json, model: { ...model, type: undefined } });
     for (const [at, text] of goldens.texts.slice(0, 50).entries())
-      expect(digest(answer(encoder.encode(text, Infinity).encoding, [text]))).toBe(digests.slice(8 * at, 8 * at + 8));
+      expect(digest(answer(tokenizer.locate(text, Infinity), [text]))).toBe(digests.slice(8 * at, 8 * at + 8));
   }
 });
 
-test('tokenizers of which the places are not known', async () => {
+test('tokenizers that are not supported', async () => {
   const { tokenizer } = goldens.kinds['llama']! as { readonly tokenizer: { readonly model: object } };
   const prefixed = { ...tokenizer, model: { ...tokenizer.model, continuing_subword_prefix: '##' } };
-  await expect(encoderOf(prefixed)).rejects.toMatchObject({
+  await expect(tokenizerOf(prefixed)).rejects.toMatchObject({
     code: 'unsupported',
     message: expect.stringContaining('BPE with a continuing_subword_prefix'),
   });
   for (const precompiled_charsmap of ['', '####', 'AAAA', 'BAAAAA==', null]) {
     const damaged = { ...tokenizer, normalizer: { type: 'Precompiled', precompiled_charsmap } };
-    await expect(encoderOf(damaged)).rejects.toMatchObject({ code: 'model-format' });
+    await expect(tokenizerOf(damaged)).rejects.toMatchObject({ code: 'model-format' });
   }
   const split = { ...tokenizer, pre_tokenizer: { type: 'Punctuation', behavior: 'Doubled' } };
-  await expect(encoderOf(split)).rejects.toMatchObject({
+  await expect(tokenizerOf(split)).rejects.toMatchObject({
     code: 'model-format',
     message: expect.stringContaining('MergedWithPrevious'),
   });
@@ -130,13 +127,13 @@ test('tokenizers of which the places are not known', async () => {
 
 test('the time for a text does not grow with the square of its length, and windows are limited', async () => {
   for (const kind of ['bert, added tokens', 'xlm-r, added tokens']) {
-    const encoder = await encoderOf(goldens.kinds[kind]!.tokenizer);
+    const tokenizer = await tokenizerOf(goldens.kinds[kind]!.tokenizer);
     for (const part of [' ', 'é', '<left>  ', '<both> ']) {
       // With it, each takes from ten seconds to minutes.
-      const { encoding } = encoder.encode(part.repeat(80_000 / part.length), Infinity);
+      const encoding = tokenizer.locate(part.repeat(80_000 / part.length), Infinity);
       expect(encoding.places).toHaveLength(encoding.ids.length);
     }
   }
-  const encoder = await encoderOf(goldens.kinds['bert']!.tokenizer);
-  expect(() => encoder.windows('a '.repeat(40_000), undefined, 12, 9)).toThrow('and the limit is 2048');
+  const tokenizer = await tokenizerOf(goldens.kinds['bert']!.tokenizer);
+  expect(() => tokenizer.windows('a '.repeat(40_000), undefined, 12, 9)).toThrow('and the limit is 2048');
 });

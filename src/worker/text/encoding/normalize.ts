@@ -62,7 +62,7 @@ export function createNormalizer(json: Normalizer | null | undefined, built: Bui
 export function unknownStep(kind: string, type: string): TabServeError {
   return new TabServeError(
     'unsupported',
-    `tokenizer.json has the ${kind} "${type}", with which TabServe does not know where in a text a token stands. Save the tokenizer without it, or use a handler that needs no places, such as text_classifier.`,
+    `tokenizer.json has the ${kind} "${type}", which TabServe does not support. Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`,
   );
 }
 

@@ -37,7 +37,7 @@ export interface ModelJson {
 /**
  * Returns a function that tokenizes a word with the library's model, and finds where in the word each token stands.
  * @param added the contents of the added tokens
- * @throws `unsupported` for a model of which that is not known
+ * @throws `unsupported` for another model
  */
 export function createWordTokenizer(json: ModelJson, model: BuiltModel, added: readonly string[]): TokenizeWord {
   switch (typeOf(json)) {
@@ -58,7 +58,7 @@ export function createWordTokenizer(json: ModelJson, model: BuiltModel, added: r
   }
   throw new TabServeError(
     'unsupported',
-    `tokenizer.json has a model with which TabServe does not know where in a text a token stands: ${json.continuing_subword_prefix ? 'BPE with a continuing_subword_prefix' : (json.type ?? 'one without a type')}. It knows WordPiece, BPE without a prefix, and Unigram.`,
+    `tokenizer.json has a model that TabServe does not support: ${json.continuing_subword_prefix ? 'BPE with a continuing_subword_prefix' : (json.type ?? 'one without a type')}. It supports WordPiece, BPE without a prefix, and Unigram.`,
   );
 }
 
