@@ -8,8 +8,8 @@ import type { Template } from './post-processor.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Checks the values of a `tokenizer.json` that become token ids, or decide how long a row is, and what the library reads
- * otherwise than Hugging Face. The library itself checks only whether the main keys are there.
+ * Checks the values of a `tokenizer.json` that become token ids, or decide how long a row is. The library itself checks
+ * only whether the main keys are there.
  * @throws `model-format` naming the key, what it must be, and its value
  */
 export function checkTokenizer(json: unknown): void {
@@ -24,7 +24,6 @@ export function checkTokenizer(json: unknown): void {
       if (typeof content !== 'string') throw wrong(`added_tokens[${at}].content`, 'a string', content);
     }),
   );
-  for (const key of ['normalizer', 'pre_tokenizer']) optional(root[key], (value) => checkStep(key, record(key, value)));
   optional(root['truncation'], (value) => count('truncation.max_length', record('truncation', value)['max_length']));
   optional(root['padding'], (value) => checkPadding(record('padding', value)));
 }
@@ -48,20 +47,6 @@ export function checkTemplate({ single, pair }: Template): void {
     count(key, part.typeId);
     if ('ids' in part) list(key, part.ids).forEach((id) => count(key, id));
   }
-}
-
-/** What JavaScript replaces by other text when it inserts a text, and Hugging Face does not. */
-const REFERENCE = /\$[$&`'<\d]/;
-
-/** Checks a normalizer or a pre-tokenizer, and the parts of a sequence. */
-function checkStep(key: string, step: Json): void {
-  for (const name of ['content', 'prepend', 'replacement', 'str_rep'])
-    if (typeof step[name] === 'string' && REFERENCE.test(step[name]))
-      throw wrong(`${key}.${name}`, 'a string without $ before a sign or a digit', step[name]);
-  for (const parts of ['normalizers', 'pretokenizers'])
-    optional(step[parts], (value) =>
-      list(`${key}.${parts}`, value).forEach((part) => checkStep(key, record(`${key}.${parts}`, part))),
-    );
 }
 
 function checkPadding(padding: Json): void {

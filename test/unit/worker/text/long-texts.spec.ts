@@ -322,16 +322,6 @@ for (const [key, steps] of [
   ['model.vocab["a"]', { model: { type: 'WordPiece', vocab: { a: 0.5 } } }],
   ['model.vocab["b"]', { model: { type: 'WordPiece', vocab: { a: 0, b: -1 } } }],
   ['added_tokens[0].id', { added_tokens: [{ id: -1, content: 'x' }] }],
-  ['pre_tokenizer.replacement', { pre_tokenizer: { type: 'Metaspace', replacement: '$1' } }],
-  [
-    'normalizer.content',
-    {
-      normalizer: {
-        type: 'Sequence',
-        normalizers: [{ type: 'Replace', pattern: { String: 'a' }, content: '$`' }],
-      },
-    },
-  ],
   ['truncation.max_length', { truncation: { max_length: 'a' } }],
   ['padding.strategy.Fixed', { padding: { strategy: { Fixed: 1e12 }, pad_id: 0, pad_type_id: 0 } }],
   ['padding.pad_to_multiple_of', { padding: { pad_to_multiple_of: 1e12, pad_id: 0, pad_type_id: 0 } }],

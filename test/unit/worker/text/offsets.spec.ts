@@ -107,6 +107,22 @@ test('a model that does not name its type', async () => {
   }
 });
 
+// By tokenizers 0.22 in Python.
+test("what JavaScript's replace has signs for is inserted as it is", async () => {
+  const tokenizer = await tokenizerOf({
+    normalizer: {
+      type: 'Sequence',
+      normalizers: [
+        { type: 'Replace', pattern: { String: 'a' }, content: '$&$1' },
+        { type: 'Prepend', prepend: '$$' },
+      ],
+    },
+    pre_tokenizer: { type: 'Metaspace', replacement: '$', prepend_scheme: 'always', split: true },
+    model: { type: 'BPE', unk_token: '<unk>', vocab: { '<unk>': 0, $: 1, '&': 2, 1: 3, b: 4, c: 5 }, merges: [] },
+  });
+  expect(tokenizer.encode('ab c', undefined, Infinity).ids).toEqual([1, 1, 1, 2, 1, 3, 4, 1, 5]);
+});
+
 test('tokenizers that are not supported', async () => {
   const { tokenizer } = goldens.kinds['llama']! as { readonly tokenizer: { readonly model: object } };
   const prefixed = { ...tokenizer, model: { ...tokenizer.model, continuing_subword_prefix: '##' } };
