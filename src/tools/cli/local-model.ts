@@ -11,7 +11,7 @@ import { HANDLER_NAMES, loadHandler } from '../../worker/handlers/registry.js';
 import { WorkflowHandler } from '../../worker/handlers/workflow-handler.js';
 import { batchContext } from '../../worker/host/context.js';
 import { checkConfigs, OpenHandlers } from '../../worker/host/open-handlers.js';
-import { at, tryOut, withModels } from '../../worker/host/prove.js';
+import { at, tryAnswers, tryOut, withModels } from '../../worker/host/prove.js';
 import { Recorder } from '../../worker/host/recorder.js';
 import { startEngine } from '../../server/node/engines.js';
 
@@ -63,6 +63,9 @@ export async function openLocally(whole: Archive, format: ModelFormat): Promise<
   const handlers = new OpenHandlers({ engine, format, handlerOf, warn });
   const { handler, environment } = await handlers.start(archive, Class, new Recorder());
   const tried: TriedPart[] = [];
+  const answers = await tryAnswers(handlers.open);
+  if (answers > 0)
+    tried.push({ model: 'all models together', tried: { golden: answers, error: 0, suspicion: undefined } });
   for (const opened of withModels(handlers.open)) {
     const context = batchContext(opened.environment, {});
     tried.push({

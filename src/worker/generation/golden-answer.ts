@@ -3,8 +3,10 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Context, GoldenModel } from '../../contract/handler.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { integers } from '../tensors/tensors.js';
+import type { GenerateOptions } from './generate.js';
 import { maxOf } from './logits.js';
 import { argmax } from './sample.js';
+import type { Settings } from './settings.js';
 
 /** The most tokens of an example. */
 const MAX_TOKENS = 16;
@@ -56,6 +58,17 @@ export function answerModel(
       return { prompt: integers('int32', [1, prompt.length], prompt), count: integers('int32', [1], [count]) };
     },
   };
+}
+
+/** Returns the settings of an example: the most probable tokens, as many as it has. */
+export function plainSettings(maxNewTokens: number): Settings {
+  return { maxNewTokens, eosTokenIds: [], sampling: undefined, stop: [], returnLogprobs: false };
+}
+
+/** Returns what an example's answer is generated with: nothing interrupts it. */
+export function answerTools(choose: GenerateOptions['choose']): Omit<GenerateOptions, 'prompt' | 'cache' | 'settings'> {
+  const { signal } = new AbortController();
+  return { signal, begun: undefined, choose, onRun: () => {}, onToken: () => Promise.resolve(true) };
 }
 
 /** @throws `model-format` for an example that the model cannot run */

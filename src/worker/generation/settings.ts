@@ -252,6 +252,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
 export function refuseUnsupported(params: Params, schema: ConfigSchema): void {
   for (const name of Object.keys(params)) {
     const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (name === 'temperature' && params[name] === 0)
+      throw new TabServeError(
+        'invalid-input',
+        'params.temperature: the logits cannot be divided by 0. Set doSample: false, which takes the most probable token.',
+      );
     if (Object.hasOwn(schema, name)) continue;
     if (Object.hasOwn(schema, camel))
       throw new TabServeError('invalid-input', `params.${name}: it is called ${camel} here.`);

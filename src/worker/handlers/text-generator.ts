@@ -16,7 +16,7 @@ import {
 import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu } from '../generation/decoder-interface.js';
 import { generate, type Generated } from '../generation/generate.js';
-import { answerModel } from '../generation/golden-answer.js';
+import { answerModel, answerTools, plainSettings } from '../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../generation/model-facts.js';
 import { checkGuided, ResponseFormats, type ResponseFormat } from '../generation/grammar/response-format.js';
 import { PrefixCache } from '../generation/prefix-cache.js';
@@ -89,10 +89,8 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     async (row, context) => (await this.promptOf(row as TextGeneratorInput, 0, context)).tokens,
     (tokens) => checkPrompt(tokens, this.contextLength, this.facts.vocabularySize),
     async (tokens, maxNewTokens, choose) => {
-      const settings = { maxNewTokens, eosTokenIds: [], sampling: undefined, stop: [], returnLogprobs: false };
-      const { signal } = new AbortController();
-      const tools = { signal, begun: undefined, choose, onRun: () => {}, onToken: () => Promise.resolve(true) };
-      return (await this.generate({ tokens, settings }, tools)).tokens;
+      const settings = plainSettings(maxNewTokens);
+      return (await this.generate({ tokens, settings }, answerTools(choose))).tokens;
     },
   );
   readonly #formats = new ResponseFormats();

@@ -1,4 +1,4 @@
-import type { Context } from '../../contract/handler.js';
+import type { Context, GoldenModel } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { describeValue } from '../../contract/describe-value.js';
@@ -11,6 +11,7 @@ import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
 import { Encoder } from '../generation/encoder.js';
 import { generate, type Generated } from '../generation/generate.js';
+import { answerModel, answerTools, plainSettings } from '../generation/golden-answer.js';
 import { GENERATION_CONFIG } from '../generation/model-facts.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import {
@@ -62,6 +63,15 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
 
   static override readonly schema: ConfigSchema = TEXT_TO_TEXT_SCHEMA;
 
+  readonly goldenModel: GoldenModel = answerModel(
+    async (row, context) => (await this.promptOf(row as TextToTextInput, 0, context)).tokens,
+    (tokens) => this.#checkLength(tokens),
+    async (tokens, maxNewTokens, choose) => {
+      const own = this.settingsOf((name) => this.config[name] as never);
+      const settings = { ...own, ...plainSettings(maxNewTokens), beams: undefined };
+      return (await this.generate({ tokens, settings }, answerTools(choose))).tokens;
+    },
+  );
   #encoder!: Encoder;
   #decoder!: Decoder;
   #steps!: SharedSteps;
@@ -102,17 +112,21 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     if (text.trim() === '') throw new TabServeError('invalid-input', 'The text is empty: nothing is there to rewrite.');
     const settings = this.settingsOf((name) => this.param(name, index, context));
     const tokens = this.tokenizer.encode(text, undefined, mostTokens(this.contextLength), settings.sourceLanguage).ids;
-    if (tokens.length > this.contextLength)
-      throw new TabServeError(
-        'invalid-input',
-        `The text has ${formatTokens(tokens, this.contextLength)}, and the model reads at most ${this.contextLength}. Shorten the text, or pass it in parts.`,
-      );
+    this.#checkLength(tokens);
     if (settings.beams && !this.#decoder.takesRows)
       throw new TabServeError(
         'invalid-input',
         'params.numBeams: this decoder runs one row at a time. Set numBeams to 1, or export it with a batch axis of any size.',
       );
     return { tokens, settings };
+  }
+
+  #checkLength(tokens: readonly number[]): void {
+    if (tokens.length <= this.contextLength) return;
+    throw new TabServeError(
+      'invalid-input',
+      `The text has ${formatTokens(tokens, this.contextLength)}, and the model reads at most ${this.contextLength}. Shorten the text, or pass it in parts.`,
+    );
   }
 
   protected override settingsOf(param: (name: string) => never): TextToTextSettings {

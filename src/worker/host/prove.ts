@@ -1,5 +1,6 @@
 /** The proof of a backend for all of an archive's models: its own, and those of its nodes. */
 import { type Archive, hasModel } from '../../contract/archive.js';
+import { shorten } from '../../contract/describe-value.js';
 import { atNode, TabServeError } from '../../contract/errors.js';
 import { batchContext } from './context.js';
 import type { OpenHandler } from './open-handlers.js';
@@ -37,23 +38,42 @@ export async function at<T>({ node }: Pick<OpenHandler, 'node'>, work: () => Pro
 const proven = new WeakSet<OpenHandler>();
 
 /**
- * Runs each model for the first time: see `tryOut`. The golden examples count only if every model has some: otherwise
- * the backend is not proven.
+ * Runs each model for the first time: see `tryOut`. Golden answers of several models together prove them all; golden
+ * examples of single models count only if every model has some. Otherwise the backend is not proven.
  */
 export async function proveHandlers(handlers: readonly OpenHandler[]): Promise<Tried> {
   const tried: Tried[] = [];
+  const answers = await tryAnswers(handlers);
+  if (answers > 0) handlers.forEach((opened) => proven.add(opened));
   for (const opened of withModels(handlers)) {
     const { handler, environment, archive } = opened;
     const own = await at(opened, () => tryOut(handler, batchContext(environment, {}), archive));
     if (own.golden > 0) proven.add(opened);
     tried.push(own);
   }
-  const isProven = tried.every(({ golden }) => golden > 0);
+  const isProven = answers > 0 || tried.every(({ golden }) => golden > 0);
   return {
-    golden: isProven ? tried.reduce((sum, { golden }) => sum + golden, 0) : 0,
+    golden: isProven ? tried.reduce((sum, { golden }) => sum + golden, answers) : 0,
     error: Math.max(0, ...tried.map(({ error }) => error)),
     suspicion: tried.find(({ suspicion }) => suspicion !== undefined)?.suspicion,
   };
+}
+
+/**
+ * Checks the golden answers of a handler whose nodes have the models. Returns how many there are.
+ * @throws `backend-wrong`; `model-format` for golden examples of a handler that has no answers to prove
+ */
+export async function tryAnswers(handlers: readonly OpenHandler[]): Promise<number> {
+  const own = handlers.find(({ node, archive }) => node === '' && !hasModel(archive));
+  if (!own || own.archive.golden.length === 0) return 0;
+  const { handler, archive, environment } = own;
+  if (!handler.goldenModel)
+    throw new TabServeError(
+      'model-format',
+      `tabserve.json: golden names ${shorten(archive.golden[0]!)}, but the archive has no model of its own. A golden example holds tensors of one model: put it into the archive of a node.`,
+    );
+  const { golden } = await reproduce(handler, batchContext(environment, {}), archive);
+  return golden;
 }
 
 /**
@@ -117,7 +137,26 @@ const MAX_RUNS = 25;
  * @throws `backend-wrong` with the measured error, if the outputs for a golden example are wrong; `backend-failed` if a
  *   run fails
  */
-export async function tryOut(handler: Handler, context: Context, { golden, agreement }: Archive): Promise<Tried> {
+export async function tryOut(handler: Handler, context: Context, archive: Archive): Promise<Tried> {
+  const { golden, error, ran } = await reproduce(handler, context, archive);
+  const feeds = await handler.example?.(context);
+  const { onlyRunsModel } = handler as { readonly onlyRunsModel?: boolean };
+  const isWarm = feeds !== undefined && onlyRunsModel === true && ran.has(shapesOf(feeds as Tensors));
+  const outputs =
+    feeds &&
+    !isWarm &&
+    (handler.exampleIsForModel
+      ? await run(await context.open(), feeds)
+      : await blamingBackend(async () => (await handler.inference(feeds as never, context)) as Tensors | undefined));
+  return { golden, error, suspicion: golden === 0 && outputs ? findNonFinite(outputs) : undefined };
+}
+
+/** Runs every golden example of an archive. Returns how many, the largest difference, and the shapes of their inputs. */
+async function reproduce(
+  handler: Handler,
+  context: Context,
+  { golden, agreement }: Archive,
+): Promise<{ readonly golden: number; readonly error: number; readonly ran: ReadonlySet<string> }> {
   let error = 0;
   const ran = new Set<string>();
   let proven = 0;
@@ -141,20 +180,7 @@ export async function tryOut(handler: Handler, context: Context, { golden, agree
     if (comparison.wrong !== undefined)
       throw new TabServeError('backend-wrong', `It computes wrongly: on ${path}, ${comparison.wrong}.`);
   }
-  const feeds = await handler.example?.(context);
-  const { onlyRunsModel } = handler as { readonly onlyRunsModel?: boolean };
-  const isWarm = feeds !== undefined && onlyRunsModel === true && ran.has(shapesOf(feeds as Tensors));
-  const outputs =
-    feeds &&
-    !isWarm &&
-    (handler.exampleIsForModel
-      ? await run(await context.open(), feeds)
-      : await blamingBackend(async () => (await handler.inference(feeds as never, context)) as Tensors | undefined));
-  return {
-    golden: proven,
-    error,
-    suspicion: proven === 0 && outputs ? findNonFinite(outputs) : undefined,
-  };
+  return { golden: proven, error, ran };
 }
 
 /** Returns whether a golden example is of what the handler computes, and not of a single run of its model. */

@@ -35,7 +35,7 @@ export async function readTorchServe(
   const known = await earlier?.settle({ [MANIFEST]: found, [EXTRAS]: others });
   if (!found) return undefined;
   const extras = known?.extras ?? readExtras(others ? await readText(others, EXTRAS, MAX_METADATA_BYTES) : '{}');
-  const { golden, integrity } = extras;
+  const { integrity } = extras;
   // What is known of the manifest itself is known only now.
   const manifestFile = Object.hasOwn(integrity, MANIFEST)
     ? await readRequired(source, MANIFEST, integrity, MAX_METADATA_BYTES)
@@ -63,11 +63,6 @@ export async function readTorchServe(
   const whole = { ...archive, ...readVariants(extras, own, config), config: mergeConfig(own, config), files };
   const isElsewhere = isWorkflowOnly(whole) || whole.config.engine?.remote !== undefined;
   if (Object.keys(models).length === 0 && !isElsewhere) throw noModel(manifest, source);
-  if (golden.length > 0 && isWorkflowOnly(whole))
-    throw new TabServeError(
-      'model-format',
-      `${EXTRAS}: golden names ${shorten(golden[0]!)}, but the archive has no model of its own. A golden example holds tensors of one model: put it into the archive of a node.`,
-    );
   return whole;
 }
 

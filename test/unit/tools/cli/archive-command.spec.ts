@@ -404,30 +404,42 @@ for (const [model, handler] of Object.entries({
   });
 }
 
-test('a folder with two models becomes an archive whose nodes they are, each with a golden example', async () => {
+test('a folder with two models becomes an archive whose nodes they are, with one golden answer of both', async () => {
+  const { prompt, text, tokens } = GENERATION['marian']!.prompts[0]!;
   const input = join(folder(), 'sea.txt');
-  writeFileSync(input, 'Tell me a story about the sea');
+  writeFileSync(input, prompt);
   const flags = { 'model-name': 'marian', 'serialized-file': path('test/models/generation/marian'), golden: input };
   const { path: made, files } = await createArchive({ ...flags, 'export-path': folder(), check: true });
   const names = files.map(([name]) => name);
   for (const [node, file] of Object.entries({ encoder: 'encoder_model', decoder: 'decoder_model_merged' }))
-    expect(names).toEqual(
-      expect.arrayContaining([
-        `${node}/MAR-INF/MANIFEST.json`,
-        `${node}/${file}.onnx`,
-        `${node}/golden/sea.safetensors`,
-        `${node}/tabserve.json`,
-      ]),
-    );
-  expect(names).toEqual(expect.arrayContaining(['tokenizer.json', 'generation_config.json', 'config.json']));
+    expect(names).toEqual(expect.arrayContaining([`${node}/MAR-INF/MANIFEST.json`, `${node}/${file}.onnx`]));
+  expect(names).toEqual(
+    expect.arrayContaining(['tokenizer.json', 'generation_config.json', 'config.json', 'golden/sea.safetensors']),
+  );
   const checked = await checkArchive(made);
-  expect(checked).toMatch(/encoder\/encoder_model\.onnx: opens under Node; 1 golden example reproduced/);
-  expect(checked).toMatch(/decoder\/decoder_model_merged\.onnx: opens under Node; 1 golden example reproduced/);
+  expect(checked).toMatch(/encoder\/encoder_model\.onnx: opens under Node; no golden examples/);
+  expect(checked).toMatch(/all models together: opens under Node; 1 golden example reproduced/);
   // It answers as its folder does.
-  const { prompt, text } = GENERATION['marian']!.prompts[0]!;
   const { ask, handlers } = await open(new File([readFileSync(made)], 'marian.mar'));
   expect((await ask(prompt)).text).toBe(text);
-  expect(await proveHandlers(handlers.open)).toMatchObject({ golden: 2 });
+  expect(await proveHandlers(handlers.open)).toMatchObject({ golden: 1 });
+  // The example has transformers' tokens, and another one is an error.
+  const { path: at } = await createArchive({ ...flags, 'export-path': folder(), 'archive-format': 'no-archive' });
+  const example = join(at, 'golden/sea.safetensors');
+  const { tensors: all } = readSafetensors(readFileSync(example), 'example');
+  const found = [...(all['outputs/tokens']!.data as Int32Array)];
+  expect(found).toEqual(tokens.slice(0, found.length));
+  const other = {
+    ...all['outputs/tokens']!,
+    data: Int32Array.from(found, (token, at) => (at === 1 ? token + 1 : token)),
+  };
+  writeFileSync(example, writeSafetensors({ ...all, 'outputs/tokens': other }));
+  rmSync(join(at, 'tabserve.json'));
+  writeFileSync(join(at, 'tabserve.json'), JSON.stringify({ golden: ['golden/sea.safetensors'] }));
+  await expect(checkArchive(at)).rejects.toMatchObject({
+    code: 'backend-wrong',
+    message: expect.stringContaining('output "tokens" is') as unknown,
+  });
   for (const golden of ['seed:1', path('test/models/optimized/golden.safetensors')])
     await expect(
       createArchive({ ...flags, golden, 'model-name': 'other', 'export-path': folder() }),

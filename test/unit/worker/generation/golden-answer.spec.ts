@@ -5,7 +5,8 @@ import type { Archive } from '../../../../src/contract/archive.ts';
 import type { Session } from '../../../../src/contract/tensors.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { TextGenerator } from '../../../../src/worker/handlers/text-generator.ts';
-import { tryOut } from '../../../../src/worker/host/prove.ts';
+import type { OpenHandler } from '../../../../src/worker/host/open-handlers.ts';
+import { tryAnswers, tryOut } from '../../../../src/worker/host/prove.ts';
 import { writeSafetensors } from '../../../../src/tools/cli/write-safetensors.ts';
 import { generationFiles } from './models.ts';
 
@@ -79,5 +80,13 @@ test('an example ends before a token that another right backend may choose other
   await expect(unclear.goldenModel.feeds('one', own)).rejects.toMatchObject({
     code: 'invalid-input',
     message: expect.stringContaining('makes no golden example') as unknown,
+  });
+});
+
+test('golden examples of nodes alone belong into the archives of the nodes', async () => {
+  const opened = { node: '', handler: {}, archive: { ...archive, models: {}, nodes: {} } } as unknown as OpenHandler;
+  await expect(tryAnswers([opened])).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringContaining('put it into the archive of a node') as unknown,
   });
 });

@@ -322,14 +322,6 @@ test('workflows lie in one another at most four deep, also where nodes share one
   });
 });
 
-test('a golden example of a workflow that has no model is refused: it belongs to a node', async () => {
-  const files = { ...workflow('{ a: a/ }'), ...child('a'), 'tabserve.json': '{ "golden": ["g.safetensors"] }' };
-  expect(await failure(read(files))).toMatchObject({
-    code: 'model-format',
-    message: expect.stringContaining('put it into the archive of a node'),
-  });
-});
-
 test("an app's config of a node that is no JSON", async () => {
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;
