@@ -1,0 +1,62 @@
+// Rotated crops against OpenCV: `test/goldens/people/crops.py`.
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from '@playwright/test';
+import type { PixelFormat, Pixels, Rect } from '../../../../src/contract/images.ts';
+import { cropRegion, type Region } from '../../../../src/worker/transforms/crop-region.ts';
+
+type Golden = Readonly<Record<'replicate' | 'zero', string>> & {
+  readonly crop: readonly [x: number, y: number, width: number, height: number, angle: number, number, number];
+};
+const goldens = JSON.parse(
+  gunzipSync(readFileSync(new URL('../../../goldens/people/crops.json.gz', import.meta.url))).toString(),
+) as readonly Golden[];
+
+const WIDTH = 131;
+const HEIGHT = 97;
+
+function picture(format: PixelFormat, { x: left, y: top, width, height }: Rect): Pixels {
+  const order = format.startsWith('BGR') ? [2, 1, 0] : [0, 1, 2];
+  const data = new Uint8Array(width * height * format.length);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++)
+      for (const [byte, channel] of order.entries()) {
+        const [column, row] = [x + left, y + top];
+        data[(y * width + x) * format.length + byte] =
+          column * 7 + row * 13 + channel * 29 + ((column * row) % 31) * 5;
+      }
+  return { format, width, height, stride: width * format.length, data };
+}
+
+for (const [index, golden] of goldens.entries())
+  for (const border of ['replicate', 'zero'] as const)
+    test(`crop ${index}, ${border}: as OpenCV`, async () => {
+      const [x, y, width, height, angle, columns, rows] = golden.crop;
+      const region: Region = { x, y, width, height, angle };
+      const expected = Buffer.from(golden[border], 'base64');
+      const reads: Rect[] = [];
+      const decoded = {
+        width: WIDTH,
+        height: HEIGHT,
+        read(rect: Rect = { x: 0, y: 0, width: WIDTH, height: HEIGHT }) {
+          reads.push(rect);
+          return picture('BGRX', rect);
+        },
+        close() {},
+      };
+      const whole = picture('RGB', { x: 0, y: 0, width: WIDTH, height: HEIGHT });
+      const found = await cropRegion(whole, region, { columns, rows }, border);
+      expect(found).toMatchObject({ format: 'RGB', width: columns, height: rows });
+      const differences = expected.map((value, at) => Math.abs(value - found.data[at]!));
+      // OpenCV computes in float32.
+      expect(Math.max(...differences)).toBeLessThanOrEqual(1);
+      expect(differences.filter((one) => one > 0).length / expected.length).toBeLessThan(0.001);
+      // Of an image that is read in parts, it reads only the part that it needs.
+      expect((await cropRegion(decoded, region, { columns, rows }, border)).data).toEqual(found.data);
+      for (const rect of reads) {
+        expect(rect.x).toBeGreaterThanOrEqual(0);
+        expect(rect.x + rect.width).toBeLessThanOrEqual(WIDTH);
+        expect(rect.y + rect.height).toBeLessThanOrEqual(HEIGHT);
+      }
+      if (index === 6) expect(reads[0]!.width * reads[0]!.height).toBeLessThan(200);
+    });
