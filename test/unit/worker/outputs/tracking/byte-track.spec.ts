@@ -1,0 +1,90 @@
+// Ids of boxes against ByteTrack of `supervision` in Python: `test/goldens/tracking/make.py`.
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from '@playwright/test';
+import { assign } from '../../../../../src/worker/outputs/tracking/assignment.ts';
+import { NO_TRACKS, track } from '../../../../../src/worker/outputs/tracking/byte-track.ts';
+import { boxOf } from '../../../../../src/worker/outputs/tracking/kalman.ts';
+
+interface Sequence {
+  readonly options: Readonly<Record<string, number>>;
+  readonly frames: readonly (readonly number[])[][];
+  readonly tracks: readonly (readonly number[])[][];
+}
+const sequences = JSON.parse(
+  gunzipSync(readFileSync(new URL('../../../../goldens/tracking/byte-track.json.gz', import.meta.url))).toString(),
+) as readonly Sequence[];
+
+for (const [index, { options, frames, tracks }] of sequences.entries())
+  test(`sequence ${index}: ids are equal, and boxes to 0.01 pixels`, () => {
+    let state = NO_TRACKS;
+    const idOf = new Map<number, number>();
+    for (const [frame, rows] of frames.entries()) {
+      const boxes = rows.map(([xmin, ymin, xmax, ymax]) => ({ xmin: xmin!, ymin: ymin!, xmax: xmax!, ymax: ymax! }));
+      const followed = track(
+        // What a page holds of a state is a copy.
+        structuredClone(state),
+        boxes,
+        rows.map((row) => row[4]!),
+        {
+          highScore: options['track_activation_threshold'] ?? 0.25,
+          maxLost: options['lost_track_buffer'] ?? 30,
+          maxCost: options['minimum_matching_threshold'] ?? 0.8,
+        },
+      );
+      state = followed.state;
+      const own = state.tracks.filter(({ isLost, isConfirmed }) => !isLost && isConfirmed);
+      expect(own, `frame ${frame}`).toHaveLength(tracks[frame]!.length);
+      for (const [theirs, ...corners] of tracks[frame]!) {
+        const same = own.find(({ motion }) => {
+          const { xmin, ymin, xmax, ymax } = boxOf(motion);
+          return [xmin, ymin, xmax, ymax].every((value, at) => Math.abs(value - corners[at]!) < 0.01);
+        });
+        // Python numbers what begins in one frame in the order of a set: by chance.
+        if (!idOf.has(theirs!) && same) idOf.set(theirs!, same.id);
+        expect(idOf.get(theirs!), `frame ${frame}, id ${theirs}`).toBe(same?.id);
+      }
+      // Each id belongs to one box, and is one of a track that is followed.
+      const ids = followed.ids.filter((id) => id !== undefined);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.toSorted((a, b) => a - b)).toEqual(own.map(({ id }) => id).toSorted((a, b) => a - b));
+    }
+    expect(new Set(idOf.values()).size).toBe(idOf.size);
+  });
+
+test('the assignment has the least sum of all', () => {
+  let seed = 1;
+  const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const best = (costs: Float64Array, rows: number, columns: number, row = 0, used = 0): number => {
+    if (row === rows) return 0;
+    let least = Infinity;
+    for (let column = 0; column < columns; column++)
+      if (!(used & (1 << column)))
+        least = Math.min(
+          least,
+          costs[row * columns + column]! + best(costs, rows, columns, row + 1, used | (1 << column)),
+        );
+    return least;
+  };
+  for (const [rows, columns] of [
+    [1, 1],
+    [3, 3],
+    [2, 5],
+    [5, 6],
+    [6, 6],
+  ] as const)
+    for (let round = 0; round < 20; round++) {
+      // Few different costs, so that there are ties.
+      const costs = Float64Array.from({ length: rows * columns }, () => Math.floor(random() * 6));
+      const found = assign(costs, rows, columns);
+      expect(new Set(found).size).toBe(rows);
+      const sum = found.reduce((total, column, row) => total + costs[row * columns + column]!, 0);
+      expect(sum).toBe(best(costs, rows, columns));
+      const turned = Float64Array.from(costs, (_, at) => costs[(at % rows) * columns + Math.floor(at / rows)]!);
+      const other = assign(turned, columns, rows);
+      expect([...other].filter((column) => column >= 0)).toHaveLength(rows);
+      expect(other.reduce((total, column, row) => total + (column < 0 ? 0 : turned[row * rows + column]!), 0)).toBe(
+        sum,
+      );
+    }
+});
