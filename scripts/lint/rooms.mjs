@@ -62,7 +62,7 @@ export const ROOMS = {
   'page/sequences': {
     runs: 'page',
     what: 'Sequences, whose state the page holds; the samples of a live track',
-    imports: [...BOTH, 'page/requests'],
+    imports: [...BOTH, 'page/requests', 'page/streams'],
   },
   'page/streams': {
     runs: 'page',

@@ -393,6 +393,28 @@ test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, unt
   expect(lines.filter((line) => /error|aborted/i.test(line))).toEqual([]);
 });
 
+test('snippet tracker.ts: ids over a camera, until it ends @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  // A camera before which a cat sits.
+  await page.evaluate(async () => {
+    const cat = new Image();
+    cat.src = '/models/nanodet/samples/cat.jpg';
+    await cat.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: cat.width, height: cat.height });
+    const context = canvas.getContext('2d')!;
+    setInterval(() => context.drawImage(cat, 0, 0), 20);
+    context.drawImage(cat, 0, 0);
+    const stream = canvas.captureStream();
+    navigator.mediaDevices.getUserMedia = async () => stream;
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/tracker.ts' });
+  await expect.poll(() => lines.join('\n'), { timeout: 60_000 }).toMatch(/cat[^]*cat/);
+  for (const line of lines) expect(line).toMatch(/^cat 1 at \d+$/);
+});
+
 test('snippet search.ts: vectors are computed at the first visit, and kept for the next @once', async ({ page }) => {
   const visit = async (): Promise<{
     readonly lines: string[];

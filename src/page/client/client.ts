@@ -208,6 +208,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       clock: browserClock,
       disposed: this.#disposed.signal,
       request: (input, given, sequence) => this.#requester.send([input], given, { sequence }),
+      frames: (source, given, sequence) => answerFrames(this.#requester, source, given, sequence),
     });
   }
 

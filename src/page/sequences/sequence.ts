@@ -2,8 +2,12 @@ import type { Handler, ParamsOf, SequenceResultOf } from '../../contract/handler
 import { PredictionError, TabServeError } from '../../contract/errors.js';
 import { resolveSettings, SEQUENCE_SETTINGS, type SequenceSettings } from '../../contract/settings.js';
 import type { Clock } from '../../shared/clock.js';
+import type { ClientFrames, FramesOptions } from '../streams/frame-source.js';
+import type { FrameAnswer } from '../streams/frame-reader.js';
+import type { FrameSequence } from '../streams/read-frames.js';
 import type { ClientInput, RequestOptions } from '../requests/request-options.js';
 import { readCallOptions } from '../../shared/read-options.js';
+import type { Sending } from '../requests/requester.js';
 import type { SequenceState } from '../requests/job.js';
 
 /** What `openSequence` takes. */
@@ -18,8 +22,14 @@ export interface SequenceOwner {
   readonly request: (
     input: unknown,
     options: RequestOptions,
-    sequence: { readonly current: SequenceState; readonly ended: AbortSignal },
+    sequence: NonNullable<Sending['sequence']>,
   ) => Promise<readonly unknown[]>;
+  /** Answers frames that belong to the sequence. */
+  readonly frames: (
+    source: never,
+    options: FramesOptions,
+    sequence: FrameSequence,
+  ) => AsyncIterable<FrameAnswer<unknown>>;
 }
 
 /** Number of sequences on this page so far. */
@@ -67,6 +77,28 @@ export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> imp
    *   sequence's end `disposed`, or `timeout` if `idleTimeout` has ended it
    */
   async predict(input: ClientInput<H>, options: RequestOptions<ParamsOf<H>> = {}): Promise<Result> {
+    const [result] = await this.#run((sequence) => this.#owner.request(input, options, sequence));
+    if (result instanceof PredictionError) throw result;
+    return result as Result;
+  }
+
+  /**
+   * Returns the answers to the frames of a camera, a video or a stream, as `client.frames` does, each with the state that
+   * the one before has left. A frame that is lost with its worker is dropped, and the next one goes on from the last
+   * state.
+   *
+   * Reading throws what it throws for `client.frames`; `queue-full` while another request of this sequence is under way;
+   * what has ended the sequence.
+   */
+  frames(source: ClientFrames<H>, options: FramesOptions<ParamsOf<H>> = {}): AsyncIterable<FrameAnswer<Result>> {
+    const sequence: FrameSequence = { ended: this.#ended.signal, run: (send) => this.#run(send) };
+    return this.#owner.frames(source as never, options as FramesOptions, sequence) as AsyncIterable<
+      FrameAnswer<Result>
+    >;
+  }
+
+  /** Sends one request. */
+  async #run<T>(send: (sequence: NonNullable<Sending['sequence']>) => Promise<T>): Promise<T> {
     if (this.#ended.signal.aborted) throw this.#ended.signal.reason as TabServeError;
     if (this.#busy)
       throw new TabServeError(
@@ -76,10 +108,7 @@ export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> imp
     this.#busy = true;
     this.#cancelTimer();
     try {
-      const sequence = { current: this.#current, ended: this.#ended.signal };
-      const [result] = await this.#owner.request(input, options, sequence);
-      if (result instanceof PredictionError) throw result;
-      return result as Result;
+      return await send({ current: this.#current, ended: this.#ended.signal });
     } finally {
       this.#busy = false;
       this.#startTimer();

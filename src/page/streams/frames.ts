@@ -4,6 +4,7 @@ import type { Requester } from '../requests/requester.js';
 import type { FrameAnswer, FrameReader } from './frame-reader.js';
 import type { FrameSource } from './frame-source.js';
 import { readOnce } from './answer-stream.js';
+import type { FrameSequence } from './read-frames.js';
 
 /**
  * Returns the answers to the frames of a source. Everything is checked, and the source started, when they are first
@@ -13,6 +14,7 @@ export function answerFrames<Result>(
   requester: Requester,
   source: FrameSource,
   options: FramesOptions,
+  sequence?: FrameSequence,
 ): AsyncIterable<FrameAnswer<Result>> {
   return readOnce<FrameAnswer<Result>>(() => {
     /** Undefined until the first read; it holds undefined when there is nothing to read any more. */
@@ -20,7 +22,7 @@ export function answerFrames<Result>(
     const open = async (): Promise<FrameReader<Result>> => {
       requester.checkOpen();
       const readFrames = await loadScript(async () => (await import('./read-frames.js')).readFrames);
-      return readFrames<Result>(requester, source, options);
+      return readFrames<Result>(requester, source, options, sequence);
     };
     return {
       async next() {

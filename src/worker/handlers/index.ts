@@ -10,6 +10,7 @@ export * from './base-handler.js';
 export * from './vision-handler.js';
 export * from './image-classifier.js';
 export * from './object-detector.js';
+export * from './object-tracker.js';
 export * from './zero-shot-object-detector.js';
 export * from './text-handler.js';
 export * from './text-classifier.js';

@@ -11,6 +11,7 @@ export const HANDLERS = {
   vision_handler: async (): Promise<new () => VisionHandler> => (await import('./vision-handler.js')).VisionHandler,
   image_classifier: async () => (await import('./image-classifier.js')).ImageClassifier,
   object_detector: async () => (await import('./object-detector.js')).ObjectDetector,
+  object_tracker: async () => (await import('./object-tracker.js')).ObjectTracker,
   zero_shot_object_detector: async () => (await import('./zero-shot-object-detector.js')).ZeroShotObjectDetector,
   text_handler: async (): Promise<new () => TextHandler> => (await import('./text-handler.js')).TextHandler,
   text_classifier: async () => (await import('./text-classifier.js')).TextClassifier,

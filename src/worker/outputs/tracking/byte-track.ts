@@ -59,7 +59,12 @@ export function track(
 ): { readonly state: TrackerState; readonly ids: readonly (number | undefined)[] } {
   const frame = state.frame + 1;
   const ids: (number | undefined)[] = boxes.map(() => undefined);
-  const [high, low] = [[...boxes.keys()].filter((at) => scores[at]! > highScore), lowBoxes(scores, highScore)];
+  // A box without an inside has no ratio of width to height.
+  const solid = [...boxes.keys()].filter(
+    (at) => boxes[at]!.xmax > boxes[at]!.xmin && boxes[at]!.ymax > boxes[at]!.ymin,
+  );
+  const high = solid.filter((at) => scores[at]! > highScore);
+  const low = solid.filter((at) => scores[at]! > LOW_SCORE && scores[at]! < highScore);
   const moved = state.tracks.map((one) =>
     one.isConfirmed || one.isLost ? { ...one, motion: predict(one.motion, one.isLost) } : one,
   );
@@ -111,10 +116,6 @@ export function track(
     state: { frame, lastId, tracks },
     ids: ids.map((id) => (id !== undefined && kept.has(id) ? id : undefined)),
   };
-}
-
-function lowBoxes(scores: readonly number[], highScore: number): readonly number[] {
-  return [...scores.keys()].filter((at) => scores[at]! > LOW_SCORE && scores[at]! < highScore);
 }
 
 /** Returns for each track the place of its box in `among`, or −1. */

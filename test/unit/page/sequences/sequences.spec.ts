@@ -223,6 +223,9 @@ test.describe('idleTimeout', () => {
         clock,
         disposed: new AbortController().signal,
         request: () => new Promise((resolve) => (answer = (value) => resolve([value]))),
+        frames: () => {
+          throw new Error('no frames here');
+        },
       },
     );
     return { sequence, answer: (value) => answer(value) };
