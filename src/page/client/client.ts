@@ -24,6 +24,8 @@ import type {
   RequestParams,
 } from '../requests/request-options.js';
 import type { JobQueueStatus } from '../requests/queue.js';
+import { prepare } from '../requests/inputs.js';
+import { KeptInput } from '../requests/kept-input.js';
 import { explainInput } from './explain.js';
 import { readList } from '../requests/requester.js';
 import { Initializer } from './initializer.js';
@@ -195,6 +197,19 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     const [result] = await this.#requester.send([input], options, {});
     if (result instanceof PredictionError) throw result;
     return result as ResultFor<H, Form, Result>;
+  }
+
+  /**
+   * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
+   * place. A handler that keeps what it makes of an input, as `promptable_segmenter` does, makes it once in each worker.
+   * For other handlers, it is as if the input itself was passed.
+   * @throws `disposed`, `invalid-input`, `image-decode`
+   */
+  async keep(input: unknown): Promise<KeptInput> {
+    if (this.#disposed.signal.aborted) throw disposed();
+    const onRelease = (kept: KeptInput): void => this.#sender.forget(kept);
+    const prepared = prepare(input);
+    return new KeptInput(prepared instanceof Promise ? await prepared : prepared, onRelease);
   }
 
   /**

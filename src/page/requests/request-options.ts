@@ -5,6 +5,7 @@ import type { ExplainParamsOf, FormName, Handler, InputOf, Params, ParamsOf } fr
 import type { ElementInput, ImageInput } from '../../contract/images.js';
 import { REQUEST_SETTINGS, resolveSettings, type RequestSettings } from '../../contract/settings.js';
 import { readCallOptions, wrongValue } from '../../shared/read-options.js';
+import type { KeptInput } from './kept-input.js';
 import type { ExplainProgress } from '../../worker/outputs/explanation.js';
 
 /** What `initialize` takes. */
@@ -44,6 +45,12 @@ export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unkn
 
 type KnownInput<H extends Handler> =
   | InputOf<H>
+  | KeptInput
+  | (InputOf<H> extends { readonly image: infer Image }
+      ? ImageInput extends Image
+        ? Omit<InputOf<H>, 'image'> & { readonly image: ImageInput | ElementInput | URL | KeptInput }
+        : never
+      : never)
   | (ImageInput extends InputOf<H>
       ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
       : never)
