@@ -115,6 +115,14 @@ class Decoder(torch.nn.Module):
         return found.iou_scores, found.pred_masks, found.object_score_logits
 
 
+def forget_shapes(graph):
+    """Removes the shapes of what branches return: torch's exporter declares wrong ones where it squeezes, and ONNX Runtime for browsers refuses them."""
+    for node in graph.graph.node:
+        for attribute in node.attribute:
+            for value in attribute.g.output:
+                value.type.tensor_type.ClearField("shape")
+
+
 def export_sam2(repository, model, processor):
     """Writes both parts with the names of onnx-community's exports; the decoder takes any number of points and boxes, also none."""
     names = [f"image_embeddings.{level}" for level in range(3)]
@@ -132,7 +140,7 @@ def export_sam2(repository, model, processor):
                 Decoder(model), (torch.randn(1, 1, 3, 2), torch.ones(1, 2, 3, dtype=torch.int64), torch.randn(1, 2, 4), *embeddings), folder / "prompt_encoder_mask_decoder.onnx",
                 input_names=[*points, *names], output_names=outputs, dynamic_axes={**points, **{name: {1: "objects"} for name in outputs}}, opset_version=17, dynamo=False)
 
-    save(repository, model, [processor.image_processor], write)
+    save(repository, model, [processor.image_processor], write, fix=forget_shapes)
 
 
 def runs_of(mask):
