@@ -47,9 +47,9 @@ export class EncodedImages {
     const { keptKey } = image;
     const known = context.kept.get(keptKey) as EncodedImage | undefined;
     if (known) return known;
+    const running = this.#running.get(keptKey);
     // What another batch has begun may end with that batch's abort.
-    const shared = await this.#running.get(keptKey)?.catch(() => undefined);
-    if (shared) return shared;
+    if (running) return await running.catch(() => this.of(image, context));
     const encoding = this.#encode(keptValue(image), context);
     this.#running.set(keptKey, encoding);
     try {
