@@ -1,6 +1,6 @@
 // The masks are compared with transformers' in `test/browser/coverage.spec.ts`; here, what is kept, and the errors.
 import { expect, test } from '@playwright/test';
-import { PredictionError } from '../../../../src/contract/errors.ts';
+import type { PredictionError } from '../../../../src/contract/errors.ts';
 import type { TensorInfo, Tensors } from '../../../../src/contract/tensors.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { PromptableSegmenter, type PromptedMask } from '../../../../src/worker/handlers/promptable-segmenter.ts';
