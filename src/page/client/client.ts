@@ -25,7 +25,7 @@ import type {
 } from '../requests/request-options.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { prepare } from '../requests/inputs.js';
-import { KeptInput } from '../requests/kept-input.js';
+import type { KeptInput } from '../requests/kept-input.js';
 import { explainInput } from './explain.js';
 import { readList } from '../requests/requester.js';
 import { Initializer } from './initializer.js';
@@ -203,13 +203,17 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
    * place. A handler that keeps what it makes of an input, as `promptable_segmenter` does, makes it once in each worker.
    * For other handlers, it is as if the input itself was passed.
-   * @throws `disposed`, `invalid-input`, `image-decode`
+   * @throws `disposed`, `invalid-input`, `image-decode`, `worker-failed` if a script of TabServe cannot be loaded
    */
   async keep(input: unknown): Promise<KeptInput> {
     if (this.#disposed.signal.aborted) throw disposed();
-    const onRelease = (kept: KeptInput): void => this.#sender.forget(kept);
     const prepared = prepare(input);
-    return new KeptInput(prepared instanceof Promise ? await prepared : prepared, onRelease);
+    if (!(prepared instanceof Promise)) prepared.snapshot();
+    const [own, keepInput] = await Promise.all([
+      prepared,
+      loadScript(async () => (await import('../requests/keep.js')).keepInput),
+    ]);
+    return keepInput(own, (kept) => this.#sender.forget(kept));
   }
 
   /**

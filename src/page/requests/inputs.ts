@@ -5,7 +5,7 @@ import { bufferOf, duplicate, isOutOfBounds, listTransferables } from './copy.js
 import { audioFile, samplesOf } from './input-files.js';
 import { downloadImage } from './input-files.js';
 import { isA } from '../../shared/is-a.js';
-import { KeptInput, NONE_KNOWN, type KnownInputs } from './kept-input.js';
+import { keptSources, NONE_KNOWN, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
 import { mapLeaves } from './copy.js';
 import { OwnImage } from './pictures.js';
 import { isBitmap, isFrame, pictureOf } from './pictures.js';
@@ -63,7 +63,7 @@ export interface PrepareOptions {
  * | AudioBuffer | a copy of its channels | yes |
  * | Blob that is an audio file by its type or its bytes, except WAV | the samples, which the page decodes | yes |
  * | Blob, File, string, number, … | itself | yes |
- * | `KeptInput` | its key, with a copy of the input if the worker does not know it | yes, until it is released |
+ * | `KeptInput` | its key, with a copy of the input if the worker does not know it | yes |
  * | typed array, DataView, ArrayBuffer, ImageData | a copy, which is transferred (a structured clone takes ten times as long) | yes |
  * | any of these with `transfer` | itself, transferred, without a copy | no, unless it is a Blob, a URL, a string, … |
  *
@@ -86,7 +86,8 @@ class PreparedInput implements Prepared {
   readonly #transfer: boolean;
   /** Pictures by the object that stands for them in `#source`. */
   readonly #images = new Map<object, OwnImage>();
-  readonly #kept = new Set<KeptInput>();
+  /** How the kept inputs in it are sent. */
+  readonly #kept = new Map<object, KeptSource>();
   /** What is sent in the place of a URL object, or of an audio file that the page decodes. */
   readonly #files = new Map<object, Blob | AudioSamples>();
   #source: unknown;
@@ -102,7 +103,13 @@ class PreparedInput implements Prepared {
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
-        if (leaf instanceof KeptInput) this.#kept.add(leaf);
+        const kept = keptSources.get(leaf);
+        if (kept) {
+          if (!kept.use())
+            throw new TabServeError('invalid-input', 'The kept input was released. Keep it again: client.keep(input).');
+          this.#kept.set(leaf, kept);
+          return leaf;
+        }
         checkUsable(leaf);
         const work = this.#replace(leaf, options);
         if (work) pending.push(work);
@@ -141,7 +148,7 @@ class PreparedInput implements Prepared {
   }
 
   get kept(): readonly KeptInput[] {
-    return [...this.#kept];
+    return [...this.#kept.keys()] as KeptInput[];
   }
 
   get replayable(): boolean {
@@ -172,8 +179,8 @@ class PreparedInput implements Prepared {
     const sent: { undo: (() => void)[]; movesCallers: boolean } = (this.#sent = { undo: [], movesCallers: false });
     const transferables = new Set<Transferable>();
     const value = mapLeaves(this.#source, (leaf) => {
-      if (leaf instanceof KeptInput) {
-        const kept = leaf.message(known);
+      const kept = this.#kept.get(leaf)?.message(known);
+      if (kept) {
         for (const one of kept.transferables) transferables.add(one);
         return kept.value;
       }
@@ -210,15 +217,16 @@ class PreparedInput implements Prepared {
     // Pictures that were not sent are put back, and then closed with the others.
     this.rollback();
     for (const image of this.#images.values()) image.close();
+    for (const kept of this.#kept.values()) kept.leave();
+    this.#kept.clear();
   }
 }
 
 /**
- * @throws `invalid-input` if it is a picture whose pixels are gone, a view whose buffer was transferred or has shrunk, or
- *   a kept input that was released
+ * @throws `invalid-input` if it is a picture whose pixels are gone, or a view whose buffer was transferred or has
+ *   shrunk
  */
 function checkUsable(leaf: object): void {
-  if (leaf instanceof KeptInput) return leaf.checkUsable();
   if ((isFrame(leaf) && leaf.codedWidth === 0) || (isBitmap(leaf) && leaf.width === 0))
     throw new TabServeError(
       'invalid-input',

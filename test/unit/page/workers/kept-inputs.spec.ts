@@ -4,11 +4,12 @@ import { errorToData } from '../../../../src/contract/error-data.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { HandleAnswer } from '../../../../src/contract/wire.ts';
 import { prepare, type Prepared } from '../../../../src/page/requests/inputs.ts';
-import { KeptInput } from '../../../../src/page/requests/kept-input.ts';
+import { keepInput } from '../../../../src/page/requests/keep.ts';
+import { keptSources, type KeptInput } from '../../../../src/page/requests/kept-input.ts';
 import { settle, World, type FakeWorker } from '../../support/pool-world.ts';
 
-const keep = (input: unknown, released: KeptInput[] = []): KeptInput =>
-  new KeptInput(prepare(input) as Prepared, (one) => void released.push(one));
+const keep = (input: unknown, onRelease: (input: KeptInput) => void = () => {}): KeptInput =>
+  keepInput(prepare(input) as Prepared, onRelease);
 
 const lost = errorToData(new TabServeError('state-lost', 'It is gone.'));
 
@@ -100,7 +101,7 @@ test('a worker that replaces a lost one gets the input', async () => {
 test('a released input is freed in the workers that keep it, and cannot be asked about', async () => {
   const world = new World();
   const worker = await world.start();
-  const photo = new KeptInput(prepare('a photo') as Prepared, (one) => world.pool.forget(one));
+  const photo = keep('a photo', (one) => world.pool.forget(one));
   world.ask({ input: { image: photo } });
   await answer(worker, [photo]);
   photo.release();
@@ -114,9 +115,22 @@ test('it is a copy of what was kept, and each message has one of its own', () =>
   const photo = keep(pixels);
   pixels.data[0] = 9;
   const known = { has: () => false };
-  const [one, other] = [photo.message(known), photo.message(known)];
-  expect(one.value.value).toEqual({ data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] });
+  const source = keptSources.get(photo)!;
+  const [one, other] = [source.message(known), source.message(known)];
+  expect(one.value).toEqual({ keptKey: photo.key, value: { data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] } });
   expect(one.transferables).toHaveLength(1);
   structuredClone(one.value, { transfer: [...one.transferables] });
-  expect(other.value.value).toEqual({ data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] });
+  expect(other.value).toEqual({ keptKey: photo.key, value: { data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] } });
+});
+
+test('a request that was made before the release is answered', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo');
+  const [block, waiting] = [world.ask(), world.ask({ input: { image: photo } })];
+  photo.release();
+  await answer(worker, []);
+  expect(sent(worker)).toEqual([true]);
+  await answer(worker, [photo]);
+  expect([block.outcome, waiting.outcome]).toEqual([block.id, waiting.id]);
 });
