@@ -219,3 +219,18 @@ function runNode(args: readonly string[], env = process.env): Promise<{ code: nu
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return new Promise((resolve) => child.once('exit', (code) => resolve({ code, output })));
 }
+
+test('an input that is kept is encoded once in a thread', async () => {
+  await using client = await load<'promptable_segmenter'>(new URL('test/models/tasks/prompt-sam/', root), {
+    backends: ['onnx/cpu'],
+  });
+  const encoded: boolean[] = [];
+  client.on('response', ({ nodes }) => encoded.push(nodes !== undefined && 'vision' in nodes));
+  const photo = { data: Uint8Array.from({ length: 61 * 47 * 3 }, (_, at) => (at * 7) % 256), dims: [47, 61, 3] };
+  const kept = await client.keep(photo);
+  const ask = async (image: unknown) => await client.predict({ image, points: [[20, 20]] } as never);
+  const answers = [await ask(photo), await ask(kept), await ask(kept)];
+  expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+  expect(encoded).toEqual([true, true, false]);
+  kept.release();
+});

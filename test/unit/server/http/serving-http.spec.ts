@@ -99,6 +99,22 @@ test('bodies reach the handler by their type, as TorchServe sends them', async (
   expect(await post(hostile)).toEqual(JSON.parse('{"__proto__":"x","data":"y"}'));
 });
 
+test('a handler of images that takes more gets the whole object, with its image in base64 or as a file', async () => {
+  const { send } = await serve(echo);
+  const blob = { blob: [137, 80], type: '' };
+  const post = async (body: BodyInit, type?: string): Promise<unknown> =>
+    await told(
+      await send('/predictions/digits', { method: 'POST', body, ...(type && { headers: { 'Content-Type': type } }) }),
+    );
+  const points = [[1, 2]];
+  for (const image of ['iVA=', { b64: 'iVA=' }])
+    expect(await post(JSON.stringify({ image, points }), 'application/json')).toEqual([200, { image: blob, points }]);
+  const form = new FormData();
+  form.append('image', new Blob([Uint8Array.of(137, 80)], { type: 'image/png' }), 'photo.png');
+  form.append('points', new Blob([JSON.stringify(points)], { type: 'application/json' }));
+  expect(await post(form)).toEqual([200, { image: { ...blob, type: 'image/png' }, points }]);
+});
+
 test('handlers of images take base64, as TorchServe’s do; a string is the text of other handlers', async () => {
   const image = await serve(echo);
   const blob = { blob: [137, 80], type: '' };
