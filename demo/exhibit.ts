@@ -18,6 +18,8 @@ export interface Exhibited {
 export interface FileTaker {
   /** Takes a file that is dropped or pasted. Without it the page takes none. */
   take?(file: File): void;
+  /** Takes a folder that is dropped. Without it, a folder is taken as a file is. */
+  takeFolder?(folder: FileSystemDirectoryEntry): void;
   /** Is called when what was dropped or pasted holds no file, or the page takes none. */
   refused(error: unknown): void;
 }

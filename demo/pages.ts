@@ -18,8 +18,13 @@ export const HOME: Page = { id: home.id, title: home.title, open: async () => ho
 export const PAGES: readonly Page[] = [
   demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
+  own('cut-out', 'Cut out', 'cutOut'),
+  own('depth', 'Depth', 'depth'),
+  own('search', 'Search', 'search'),
   demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
   demo('language', 'Language', async () => (await import('./demos/language.js')).language),
+  own('entities', 'Entities', 'entities'),
+  own('questions', 'Questions', 'questions'),
   { id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing },
   demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
   demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
@@ -27,7 +32,7 @@ export const PAGES: readonly Page[] = [
   { id: 'reasons', title: 'Reasons', open: async () => (await import('./reasons/reasons.js')).reasons },
   { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
   demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
-  { id: 'any', title: 'Any model', open: async () => (await import('./any/any.js')).any },
+  own('any', 'Any model', 'any'),
   { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
   { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
   { id: 'fetch', title: 'Fetch', open: async () => (await import('./fetch/fetch.js')).fetchPage },
@@ -39,6 +44,18 @@ export function pageOf(id: string): Page | undefined {
   if (/^(docs|models)(\/|$)/.test(id))
     return { id, title: 'Docs', open: async () => (await import('./reading/reading.js')).reading(id) };
   return PAGES.find((page) => page.id === id);
+}
+
+/** A page for which the visitor brings the model. */
+function own(id: string, title: string, name: keyof typeof import('./any/abouts.js')): Page {
+  return {
+    id,
+    title,
+    async open() {
+      const [{ modelPage }, abouts] = await Promise.all([import('./any/page.js'), import('./any/abouts.js')]);
+      return modelPage(abouts[name]);
+    },
+  };
 }
 
 function demo(id: string, title: string, load: () => Promise<Demo>): Page {
