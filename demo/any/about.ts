@@ -3,8 +3,6 @@ import type { HandlerName } from '../../src/worker/handlers/registry.js';
 
 /** What a page of models is about. */
 export interface About {
-  /** The hash of its address. */
-  readonly id: string;
   readonly title: string;
   /** One or two sentences, under the title. */
   readonly summary: string;

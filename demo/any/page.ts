@@ -14,6 +14,7 @@ import { codePanel } from '../panels/code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import type { About } from './about.js';
+import { ABOUTS, type OwnPage } from './abouts.js';
 import { codeOf, type Place } from './code.js';
 import { area, labelled, readJson } from './fields/labelled.js';
 import { finder } from './finder.js';
@@ -31,8 +32,9 @@ interface Opening {
   readonly config?: Partial<ModelConfig>;
 }
 
-export function modelPage(about: About): Exhibit {
-  const { id, title, summary } = about;
+export function modelPage(id: OwnPage): Exhibit {
+  const about: About = ABOUTS[id];
+  const { title, summary } = about;
   return { id, title, summary, mount: (announce) => mount(about, announce) };
 }
 
@@ -79,7 +81,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
   );
   const instrument = el(
     'div',
-    { class: 'instrument', 'data-demo': about.id, hidden: '' },
+    { class: 'instrument', hidden: '' },
     form,
     el(
       'div',
@@ -178,6 +180,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     const { signal } = (asking = new AbortController());
     const { fields, view } = shown;
     runner.textContent = 'Running…';
+    note.set('');
     const since = performance.now();
     try {
       const input = fields.input();
@@ -245,8 +248,12 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
   return {
     element: el('div', { class: 'any' }, find.element, progress.element, runs, instrument, code.element),
     files: {
-      take: (file) => (mounted?.fields.take ? mounted.fields.take(file) : note.refused(new Explained(NO_FILE))),
-      takeFolder: find.takeFolder,
+      take(file, item) {
+        const entry = item?.webkitGetAsEntry();
+        if (entry?.isDirectory) find.takeFolder(entry as FileSystemDirectoryEntry);
+        else if (mounted?.fields.take) mounted.fields.take(file);
+        else note.refused(new Explained(NO_FILE));
+      },
       refused: note.refused,
     },
     dispose() {

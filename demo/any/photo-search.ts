@@ -41,7 +41,7 @@ const vectors = new WeakMap<Client, Map<Photo, Embedding>>();
 
 export function photoSearch({ chosen }: TaskEvents): Mounted<Search, readonly FoundPhoto[]> {
   const words = line('Words', 'a cat that sleeps');
-  const list = el('ol', { class: 'alike', 'aria-label': 'Photos, the best first' });
+  const list = el('ol', { class: 'alike', 'aria-label': 'Photos, the best first', tabindex: '0' });
   const { element: heading, head } = headed();
   let photos: readonly Photo[] = [];
 

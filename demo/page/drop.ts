@@ -10,10 +10,8 @@ export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefine
   const first = (data: DataTransfer | null, how: string): void => {
     const taker = current();
     const file = data?.files[0];
-    const entry = data?.items[0]?.webkitGetAsEntry?.();
-    if (entry?.isDirectory && taker?.takeFolder) return taker.takeFolder(entry as FileSystemDirectoryEntry);
     if (!taker?.take) taker?.refused(new Explained('This demo takes text, not files. Type or paste a sentence.'));
-    else if (file) taker.take(file);
+    else if (file) taker.take(file, data.items[0]);
     else taker.refused(new Explained(`Nothing that was ${how} is a file. Choose a file.`));
   };
   /** Where a demo takes only text, the browser handles dropped and pasted text itself. */

@@ -32,7 +32,7 @@ export function pictureView(stage: PictureStage, { refused }: TaskEvents): Answe
 
 /** Shows what is left of a photo without its background, in front of a color that the visitor chooses. */
 export function cutOutView(stage: PictureStage, { refused }: TaskEvents): AnswerView<Picture> {
-  const drawn = overlay(stage, 'Cut out');
+  const drawn = overlay(stage, 'Cut-out');
   const color = el('input', { type: 'color', value: '#2f7a68', 'aria-label': 'Color of the background' });
   let current: Picture | undefined;
   const draw = (): void => {
@@ -60,7 +60,7 @@ export function cutOutView(stage: PictureStage, { refused }: TaskEvents): Answer
       current = picture;
       draw();
       const share = percent(opaqueShare(picture));
-      head('Cut out', `${share} is left`);
+      head('Cut-out', `${share} is left`);
       return `${share} of the photo is left.`;
     },
     clear() {

@@ -14,7 +14,7 @@ import { textInPhotos } from '../../../demo/demos/text-in-photos.ts';
 import { upscaling } from '../../../demo/demos/upscaling.ts';
 import { voice } from '../../../demo/demos/voice.ts';
 import { codeOf as codeOfAny } from '../../../demo/any/code.ts';
-import { cutOut } from '../../../demo/any/abouts.ts';
+import { ABOUTS } from '../../../demo/any/abouts.ts';
 import { TASKS } from '../../../demo/any/tasks.ts';
 import { literal } from '../../../demo/demos/code.ts';
 import { codeOf } from '../../../demo/fetch/code.ts';
@@ -76,7 +76,7 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
   yield ['any-labels', codeOfAny('folder', 'zero_shot_text_classifier', "'A text'", { labels: ['a', 'b'] }, undefined)];
   for (const [name, { sample, params = {} }] of Object.entries(TASKS))
     if (sample) yield [`any-${name}`, codeOfAny(repository, name, '', params, sample)];
-  const { url, config } = cutOut.own!;
+  const { url, config } = ABOUTS['cut-out'].own;
   yield ['cut-out', codeOfAny({ url: `/${url}`, config }, 'background_remover', image, {}, undefined)];
 }
 
