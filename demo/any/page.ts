@@ -6,13 +6,14 @@ import '../styles/any.css';
 import { load, type Client, type ModelConfig, type ModelLocation, type Params } from '../../src/index.js';
 import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
-import { el } from '../page/dom.js';
+import { button, el } from '../page/dom.js';
 import { described } from '../page/errors.js';
 import { Explained } from '../page/explained.js';
 import { milliseconds } from '../page/format.js';
 import { codePanel } from '../panels/code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
+import { inWords } from '../panels/words.js';
 import type { About } from './about.js';
 import { ABOUTS, type OwnPage } from './abouts.js';
 import { codeOf, type Place } from './code.js';
@@ -68,6 +69,11 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
   const inputs = el('div');
   const params = area('Params, as JSON', '{}');
   const runner = el('button', { type: 'submit' }, 'Run');
+  const stopper = button('Stop', () => {
+    asking.abort();
+    note.set('Stopped.');
+    ended();
+  });
   const answer = el('div', { class: 'answer' });
   const json = el('pre', { class: 'any-result', tabindex: '0', 'aria-label': 'Answer as JSON' });
   const raw = el('details', { hidden: '' }, el('summary', {}, 'As JSON'), json);
@@ -76,7 +82,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     { class: 'given' },
     inputs,
     el('details', {}, el('summary', {}, 'Params'), labelled(params)),
-    el('div', { class: 'actions' }, runner),
+    el('div', { class: 'actions' }, runner, stopper),
     noteElement,
   );
   const instrument = el(
@@ -156,13 +162,12 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
   }
 
   function failed(error: unknown): void {
-    const what = wanted;
+    const [what, shown] = [wanted, inFull(error)];
     close();
+    // It can be tried again.
     wanted = what;
-    // The SDK's message says what is missing in the visitor's model, and what to do.
-    const { code: kind, message } = described(error);
-    progress.failed(about.own?.url === what?.model ? error : new Explained(`${kind}: ${message}`));
-    announce(`The model could not be opened. ${message}`);
+    progress.failed(shown);
+    announce(`The model could not be opened. ${inWords(shown).text}`);
   }
 
   /** Another picture or setting was chosen: the answer to the one before is wrong now. */
@@ -180,6 +185,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     const { signal } = (asking = new AbortController());
     const { fields, view } = shown;
     runner.textContent = 'Running…';
+    stopper.hidden = false;
     note.set('');
     const since = performance.now();
     try {
@@ -197,10 +203,22 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
       note.set(`Answered in ${milliseconds(performance.now() - since)}.`);
       showCode();
     } catch (error) {
-      if (!signal.aborted) note.failed(error);
+      if (!signal.aborted) note.failed(inFull(error));
     } finally {
-      if (asking.signal === signal) runner.textContent = 'Run';
+      if (asking.signal === signal) ended();
     }
+  }
+
+  function ended(): void {
+    runner.textContent = 'Run';
+    stopper.hidden = true;
+  }
+
+  /** Of a visitor's own model, the SDK's message says what is wrong, and what to do. */
+  function inFull(error: unknown): unknown {
+    if (error instanceof Explained || wanted === undefined || wanted.model === about.own?.url) return error;
+    const { code: kind, message } = described(error);
+    return new Explained(`${kind}: ${message}`);
   }
 
   /** @throws that what the visitor has written is not JSON */
@@ -228,6 +246,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     client = wanted = undefined;
     runs.textContent = '';
     runner.disabled = true;
+    ended();
     mounted?.view.clear();
     raw.hidden = true;
     if (!about.handler) dropTask();
@@ -237,7 +256,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     event.preventDefault();
     void ask();
   });
-  runner.disabled = true;
+  runner.disabled = stopper.hidden = true;
   progress.done();
   code.show(codeOf({ repository: 'ORG/NAME' }, undefined, "document.querySelector('img')!", {}, undefined));
   if (about.handler) showTask(about.handler);

@@ -4,7 +4,7 @@ import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import { bars } from '../outputs/bars.js';
 import { detections } from '../outputs/detections.js';
 import type { PictureStage } from '../inputs/picture-stage.js';
-import { imageFields } from './fields/image.js';
+import { imageFields, SMALL_PHOTOS } from './fields/image.js';
 import { audioFields, tensorFields } from './fields/others.js';
 import { questionFields, rankedFields, textFields } from './fields/text.js';
 import { findPhotos, photoSearch, SEARCH } from './photo-search.js';
@@ -42,14 +42,14 @@ document.body.append(canvas);`,
   };
 }
 
-/** A task whose answer is shown over or beside a photo. @param labels of the field for labels, if there is one */
+/** A task whose answer is shown over or beside a photo. */
 function ofImage<Answer>(
   view: (stage: PictureStage, events: TaskEvents) => AnswerView<Answer>,
-  labels?: string,
+  options?: Parameters<typeof imageFields>[1],
 ): Task<Blob, Answer> {
   return {
     mount(events) {
-      const fields = imageFields(events, labels);
+      const fields = imageFields(events, options);
       return { fields, view: view(fields.stage, events) };
     },
   };
@@ -80,14 +80,14 @@ async function nearestTexts(
 
 export const TASKS: { readonly [Name in HandlerName]: Task } = {
   image_classifier: ofImage(CLASSES),
-  zero_shot_image_classifier: ofImage(CLASSES, 'a person, a cat, a street'),
+  zero_shot_image_classifier: ofImage(CLASSES, { labels: 'a person, a cat, a street' }),
   object_detector: ofImage(OBJECTS),
-  zero_shot_object_detector: ofImage(OBJECTS, 'a person, a cat, a cup'),
+  zero_shot_object_detector: ofImage(OBJECTS, { labels: 'a person, a cat, a cup' }),
   image_segmenter: ofImage(regionsView),
   instance_segmenter: { ...ofImage(regionsView), sample: drawing('paintInstances') },
   depth_estimator: { ...ofImage(depthView), sample: drawing('paintDepth') },
   background_remover: { ...ofImage(cutOutView), sample: drawing('paintPicture') },
-  image_to_image: { ...ofImage(pictureView), sample: drawing('paintPicture') },
+  image_to_image: { ...ofImage(pictureView, { photos: SMALL_PHOTOS }), sample: drawing('paintPicture') },
   image_feature_extractor: ofImage(plainView),
   image_text_embedder: {
     mount: photoSearch,

@@ -15,16 +15,31 @@ export const PHOTOS: readonly [Sample, ...Sample[]] = [
   { url: 'models/nanodet/samples/rocket.jpg', shows: 'a rocket' },
 ];
 
+/** For models that enlarge, or whose answer takes long for a large photo. */
+export const SMALL_PHOTOS: readonly [Sample, ...Sample[]] = [
+  { url: 'models/upscaler/samples/cup.png', shows: 'a cup, close' },
+  { url: 'models/upscaler/samples/astronaut.png', shows: 'an astronaut’s face' },
+];
+
+interface ImageOptions {
+  /** The labels in their field; without it there is no such field. */
+  readonly labels?: string;
+  readonly photos?: readonly [Sample, ...Sample[]];
+}
+
 export interface ImageFields extends Fields<Blob> {
   /** The picture, over which an answer can be drawn. */
   readonly stage: PictureStage;
 }
 
-/** Creates the fields of a photo: samples, or a file of the visitor's. @param labels of the field for labels, if there is one */
-export function imageFields({ chosen, refused }: TaskEvents, labels?: string): ImageFields {
+/** Creates the fields of a photo: samples, or a file of the visitor's. */
+export function imageFields(
+  { chosen, refused }: TaskEvents,
+  { labels, photos = PHOTOS }: ImageOptions = {},
+): ImageFields {
   const stage = pictureStage({ changed() {}, emptied() {}, refused }, 'environment');
   const names = labels === undefined ? undefined : line('Labels, with commas between them', labels);
-  const samples = sampleList(PHOTOS, (sample) => void takeSample(sample));
+  const samples = sampleList(photos, (sample) => void takeSample(sample));
   let showing = 0;
 
   const show = async (photo: Blob, of?: Sample): Promise<void> => {
@@ -53,7 +68,7 @@ export function imageFields({ chosen, refused }: TaskEvents, labels?: string): I
     hidden: '',
   });
   chooses(choose, chooser, (file) => void show(file));
-  void takeSample(PHOTOS[0]);
+  void takeSample(photos[0]);
 
   return {
     stage,
