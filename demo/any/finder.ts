@@ -9,7 +9,7 @@ import { droppedFiles, folderContents, hubContents, precisionsOf, type Contents 
 import { TASKS } from './tasks.js';
 
 /** A model that the visitor wants to open. */
-export interface Choice {
+interface Choice {
   readonly contents: Contents;
   /** Undefined: it follows from the files. */
   readonly handler: HandlerName | undefined;
