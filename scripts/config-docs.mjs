@@ -60,6 +60,7 @@ export const ADVICE = {
   'image-decode': 'Tell the user. HEIC and TIFF, for instance, are not decoded by most browsers.',
   'image-too-large': 'Scale the image down first, or raise `maxImagePixels` in the config.',
   'inference-failed': "Compare the input's dims with `describe().inputs`; the engine's own error is the `cause`.",
+  'state-lost': 'Send the whole input again.',
   'handler-failed': "Read `stage` and `cause`: the error is in the handler's own code.",
   'batch-contract': 'Make the stage return one result for each row, in the same order.',
   'not-cloneable': 'Pass (or return) plain data: no functions, no DOM nodes, no class instances.',

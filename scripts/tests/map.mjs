@@ -15,7 +15,7 @@ export const SPECS = {
   'src/page/client/': { wasm: ['workers', 'serving', 'cache', 'explain'] },
   'src/page/options/': { wasm: ['workers', 'backends', 'remote', 'downloads'] },
   'src/page/results/': { wasm: ['explain', 'segmenter'], packaging: ['gallery'] },
-  'src/page/requests/': { wasm: ['serving', 'classifier', 'handlers', 'images', 'load'] },
+  'src/page/requests/': { wasm: ['serving', 'classifier', 'handlers', 'images', 'load', 'kept-inputs'] },
   'src/page/workers/': { wasm: ['serving', 'healing', 'workers', 'leaks', 'chaos', 'soak'] },
   'src/page/selection/': { wasm: ['backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
   'src/page/sequences/': { wasm: ['voice'] },
@@ -25,7 +25,7 @@ export const SPECS = {
   'src/page/ai-sdk/': { wasm: ['ai-sdk'], node: ['ai-sdk'] },
   'src/page/react/': { wasm: ['frameworks'] },
   'src/worker/': { wasm: ['workers', 'engines'] },
-  'src/worker/host/': { wasm: ['handlers', 'workers', 'serving', 'proof', 'archives'] },
+  'src/worker/host/': { wasm: ['handlers', 'workers', 'serving', 'proof', 'archives', 'kept-inputs'] },
   'src/worker/handlers/': {
     wasm: [
       'classifier',

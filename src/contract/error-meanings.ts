@@ -16,6 +16,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   'image-decode': 'The bytes are not an image that this browser can decode.',
   'image-too-large': 'The image has more pixels than allowed.',
   'inference-failed': 'The engine could not run the model on this input.',
+  'state-lost':
+    'What an earlier request has left in the worker is no longer there. The page sends the input again by itself; it cannot where `transfer` has moved another part of it.',
   'handler-failed': 'A stage of a handler threw.',
   'batch-contract': 'A stage did not return one result per row.',
   'not-cloneable': 'An input cannot be sent to the worker, or a result cannot be sent to the page.',

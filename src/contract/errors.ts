@@ -37,6 +37,7 @@ export const ERROR_CODES = {
   'image-decode': { retriable: false, blames: 'row' },
   'image-too-large': { retriable: false, blames: 'row' },
   'inference-failed': { retriable: false, blames: 'row' },
+  'state-lost': { retriable: true, blames: 'row' },
   'handler-failed': { retriable: false, blames: 'handler' },
   'batch-contract': { retriable: false, blames: 'handler' },
   'not-cloneable': { retriable: false, blames: 'row' },

@@ -1,6 +1,7 @@
 import type { OpenOptions, OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
 import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
 import type { Files, Manifest, ModelConfig } from './archive.js';
+import type { KeptValues } from './kept-values.js';
 import type { Metrics } from './metrics.js';
 import type { PredictionError } from './errors.js';
 import type { HuggingFaceTask } from './hugging-face-task.js';
@@ -35,6 +36,8 @@ export interface Context {
   /** Aborts when no caller waits for this batch any more. */
   readonly signal: AbortSignal;
   readonly files: Files;
+  /** What the handler keeps in its worker between requests. It is the same in all of its contexts. */
+  readonly kept: KeptValues;
   readonly metrics: Metrics;
   /** Returns the milliseconds of a monotonic clock. */
   now(): number;

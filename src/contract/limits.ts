@@ -79,5 +79,8 @@ export const MAX_LABELS = 250_000;
 /** The most variants of an input that one explanation runs the model on. */
 export const MAX_VARIANTS = 100_000;
 
+/** The most bytes of what a worker keeps between requests, unless the config sets `maxStateBytes`. */
+export const MAX_STATE_BYTES = 256 * 1024 * 1024;
+
 /** The most bytes of an answer of a server of models: half of the float32 of the largest tensor. */
 export const MAX_ANSWER_BYTES = 2 ** 28;

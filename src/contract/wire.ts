@@ -127,6 +127,8 @@ export interface WorkerApi {
   cancel(id: string): void;
   /** Tells the worker that the page has room for one more chunk of the answer to the streamed request in batch `id`. */
   more(id: string): void;
+  /** Frees what the handler keeps of an input of the page. @param key its `keptKey` */
+  forget(key: string): void;
   /** Describes the handler's model. @throws `not-cloneable` if the handler's own description cannot be sent */
   describe(): Promise<Envelope<ModelInfo>>;
   ping(): Promise<Envelope<void>>;
@@ -236,6 +238,8 @@ export interface HandleRequest {
   readonly sequenceIds?: readonly (string | undefined)[];
   /** The state of each row's sequence; undefined at its start. Present if `sequenceIds` is. */
   readonly states?: readonly unknown[];
+  /** The keys of the kept inputs in the rows; missing if there are none. */
+  readonly kept?: readonly string[];
 }
 
 export interface HandleAnswer {
@@ -254,6 +258,8 @@ export interface HandleAnswer {
    * is of a sequence.
    */
   readonly states?: readonly unknown[];
+  /** Those keys of the request by which the handler keeps something now; missing if the request has none. */
+  readonly kept?: readonly string[];
   /** Bytes that the engine holds. */
   readonly memory: number;
 }

@@ -24,6 +24,8 @@ import type {
   RequestParams,
 } from '../requests/request-options.js';
 import type { JobQueueStatus } from '../requests/queue.js';
+import { prepare } from '../requests/inputs.js';
+import type { KeptInput } from '../requests/kept-input.js';
 import { explainInput } from './explain.js';
 import { readList } from '../requests/requester.js';
 import { Initializer } from './initializer.js';
@@ -195,6 +197,23 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     const [result] = await this.#requester.send([input], options, {});
     if (result instanceof PredictionError) throw result;
     return result as ResultFor<H, Form, Result>;
+  }
+
+  /**
+   * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
+   * place. A handler that keeps what it makes of an input, as `promptable_segmenter` does, makes it once in each worker.
+   * For other handlers, it is as if the input itself was passed.
+   * @throws `disposed`, `invalid-input`, `image-decode`, `worker-failed` if a script of TabServe cannot be loaded
+   */
+  async keep(input: unknown): Promise<KeptInput> {
+    if (this.#disposed.signal.aborted) throw disposed();
+    const prepared = prepare(input);
+    if (!(prepared instanceof Promise)) prepared.snapshot();
+    const [own, keepInput] = await Promise.all([
+      prepared,
+      loadScript(async () => (await import('../requests/keep.js')).keepInput),
+    ]);
+    return keepInput(own, (kept) => this.#sender.forget(kept));
   }
 
   /**

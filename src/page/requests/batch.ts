@@ -3,6 +3,7 @@ import { asTabServeError, blameOf, messageOf, TabServeError } from '../../contra
 import type { Params } from '../../contract/handler.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
+import type { KeptInput, KnownInputs } from './kept-input.js';
 import type { Job } from './job.js';
 import type { Chunks } from './job.js';
 
@@ -36,6 +37,11 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
+  /** The kept inputs in its rows. */
+  get kept(): readonly KeptInput[] {
+    return this.#jobs.flatMap((job) => job.kept);
+  }
+
   /** Whether it is an explanation, beside which its worker answers other requests. */
   get isExplanation(): boolean {
     return this.#jobs[0]!.isExplanation;
@@ -54,10 +60,12 @@ export class Batch {
 
   /**
    * Returns what is sent to the worker, and what moves there with it.
+   * @param known the kept inputs of which the worker needs the key alone
    * @throws `not-cloneable` if there is no memory for a copy of an input
    */
-  message(): readonly [HandleRequest, Transferable[]] {
-    const messages = this.#messages();
+  message(known: KnownInputs): readonly [HandleRequest, Transferable[]] {
+    const messages = this.#messages(known);
+    const { kept } = this;
     const { id, request, chunks } = this.#jobs[0]!;
     const [ids, params]: [string[], Params[]] = [[], []];
     for (const job of this.#jobs)
@@ -78,6 +86,7 @@ export class Batch {
         ...(chunks && { room: chunks.room }),
         ...(chunks?.resume !== undefined && { resumed: chunks.resume }),
         ...this.#sequences(),
+        ...(kept.length > 0 && { kept: kept.map(({ key }) => key) }),
       },
       [...transferables],
     ];
@@ -93,9 +102,9 @@ export class Batch {
     };
   }
 
-  #messages(): readonly Message[] {
+  #messages(known: KnownInputs): readonly Message[] {
     try {
-      return this.#jobs.flatMap((job) => job.messages());
+      return this.#jobs.flatMap((job) => job.messages(known));
     } catch (cause) {
       throw new TabServeError('not-cloneable', `The input could not be copied: ${messageOf(cause)}`, { cause });
     }
@@ -106,23 +115,31 @@ export class Batch {
     for (const job of this.pending) job.rollback();
   }
 
-  resolve({ rows, timings, nodes, states, handlerTime, memory }: HandleAnswer): void {
+  /**
+   * Settles the jobs with their rows of an answer.
+   * @returns the jobs that have to run again, with their kept inputs: the worker does not have those any more
+   */
+  resolve({ rows, timings, nodes, states, handlerTime, memory }: HandleAnswer): readonly Job[] {
+    const again: Job[] = [];
     let from = 0;
-    for (const job of this.#jobs)
-      job.resolve({
-        timings,
-        ...(nodes && { nodes }),
-        handlerTime,
-        memory,
-        batchSize: this.size,
-        state: states?.[from],
-        rows: rows.slice(from, (from += job.size)),
-      });
+    for (const job of this.#jobs) {
+      const state = states?.[from];
+      const own = rows.slice(from, (from += job.size));
+      if (own.some(lacksState) && job.sendKept()) again.push(job);
+      else
+        job.resolve({ timings, ...(nodes && { nodes }), handlerTime, memory, batchSize: this.size, state, rows: own });
+    }
+    return again;
   }
 
   reject(error: TabServeError): void {
     for (const job of this.#jobs) job.reject(error);
   }
+}
+
+/** Returns whether a row has failed because its worker does not have what an earlier request left there. */
+function lacksState(row: HandleAnswer['rows'][number]): boolean {
+  return !row.ok && (row.error as ErrorData).code === 'state-lost';
 }
 
 /**

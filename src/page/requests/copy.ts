@@ -1,5 +1,6 @@
 import { isA } from '../../shared/is-a.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
+import { isBitmap, isFrame, type Picture } from './pictures.js';
 
 /**
  * Returns a copy of `value` in which arrays and plain objects are copied, and each other object is what `replace`
@@ -108,4 +109,11 @@ function isResizable(buffer: ArrayBufferLike): boolean {
 export function bufferOf(value: object): object {
   const inner = isA('ImageData', value) ? value.data : value;
   return ArrayBuffer.isView(inner) ? inner.buffer : inner;
+}
+
+/** Adds what can be transferred of `value`. Shared memory stays shared. */
+export function listTransferables(value: object, transferables: Set<Transferable>): void {
+  const holder = bufferOf(value);
+  if (isBitmap(holder) || isFrame(holder) || holder instanceof ArrayBuffer)
+    transferables.add(holder as Picture | ArrayBuffer);
 }

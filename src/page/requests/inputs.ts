@@ -1,21 +1,25 @@
 /** Prepares inputs for sending them to a worker. */
 import { TabServeError } from '../../contract/errors.js';
 import type { AudioSamples } from '../../contract/audio.js';
-import { bufferOf, duplicate, isOutOfBounds } from './copy.js';
+import { bufferOf, duplicate, isOutOfBounds, listTransferables } from './copy.js';
 import { audioFile, samplesOf } from './input-files.js';
 import { downloadImage } from './input-files.js';
 import { isA } from '../../shared/is-a.js';
+import { keptSources, NONE_KNOWN, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
 import { mapLeaves } from './copy.js';
 import { OwnImage } from './pictures.js';
-import { isBitmap, isFrame, pictureOf, type Picture } from './pictures.js';
+import { isBitmap, isFrame, pictureOf } from './pictures.js';
 
 /** One input, which the page keeps until its answer is there. */
 export interface Prepared {
   /**
    * Returns a new message at each call; undefined if the input can be sent only once and was sent.
+   * @param known the kept inputs of which the worker needs the key alone
    * @throws if a copy could not be made, here or in `snapshot`
    */
-  message(): Message | undefined;
+  message(known?: KnownInputs): Message | undefined;
+  /** The kept inputs in it, if there are any. */
+  readonly kept?: readonly KeptInput[];
   /**
    * Copies what the caller may change, before the call returns. A message may be made first, so that the worker need
    * not wait for this copy.
@@ -59,6 +63,7 @@ export interface PrepareOptions {
  * | AudioBuffer | a copy of its channels | yes |
  * | Blob that is an audio file by its type or its bytes, except WAV | the samples, which the page decodes | yes |
  * | Blob, File, string, number, … | itself | yes |
+ * | `KeptInput` | its key, with a copy of the input if the worker does not know it | yes |
  * | typed array, DataView, ArrayBuffer, ImageData | a copy, which is transferred (a structured clone takes ten times as long) | yes |
  * | any of these with `transfer` | itself, transferred, without a copy | no, unless it is a Blob, a URL, a string, … |
  *
@@ -81,6 +86,8 @@ class PreparedInput implements Prepared {
   readonly #transfer: boolean;
   /** Pictures by the object that stands for them in `#source`. */
   readonly #images = new Map<object, OwnImage>();
+  /** How the kept inputs in it are sent. */
+  readonly #kept = new Map<object, KeptSource>();
   /** What is sent in the place of a URL object, or of an audio file that the page decodes. */
   readonly #files = new Map<object, Blob | AudioSamples>();
   #source: unknown;
@@ -96,6 +103,13 @@ class PreparedInput implements Prepared {
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
+        const kept = keptSources.get(leaf);
+        if (kept) {
+          if (!kept.use())
+            throw new TabServeError('invalid-input', 'The kept input was released. Keep it again: client.keep(input).');
+          this.#kept.set(leaf, kept);
+          return leaf;
+        }
         checkUsable(leaf);
         const work = this.#replace(leaf, options);
         if (work) pending.push(work);
@@ -133,6 +147,10 @@ class PreparedInput implements Prepared {
     throw (failed as PromiseRejectedResult).reason;
   }
 
+  get kept(): readonly KeptInput[] {
+    return [...this.#kept.keys()] as KeptInput[];
+  }
+
   get replayable(): boolean {
     if (!this.#sent) return true;
     return (
@@ -155,12 +173,17 @@ class PreparedInput implements Prepared {
     }
   }
 
-  message(): Message | undefined {
+  message(known: KnownInputs = NONE_KNOWN): Message | undefined {
     if (!this.replayable) return undefined;
     if (this.#failure !== undefined) throw this.#failure;
     const sent: { undo: (() => void)[]; movesCallers: boolean } = (this.#sent = { undo: [], movesCallers: false });
     const transferables = new Set<Transferable>();
     const value = mapLeaves(this.#source, (leaf) => {
+      const kept = this.#kept.get(leaf)?.message(known);
+      if (kept) {
+        for (const one of kept.transferables) transferables.add(one);
+        return kept.value;
+      }
       const image = this.#images.get(leaf);
       if (image) {
         const { picture, moves } = image.take();
@@ -172,13 +195,13 @@ class PreparedInput implements Prepared {
       if (file)
         return mapLeaves(file, (chunk) => {
           const copy = duplicate(chunk);
-          list(copy, transferables);
+          listTransferables(copy, transferables);
           return copy;
         });
       const own = this.#transfer ? leaf : duplicate(leaf);
       if (own === leaf && !this.#transfer) return own;
       const before = transferables.size;
-      list(own, transferables);
+      listTransferables(own, transferables);
       if (own === leaf && transferables.size > before) sent.movesCallers = true;
       return own;
     });
@@ -194,6 +217,8 @@ class PreparedInput implements Prepared {
     // Pictures that were not sent are put back, and then closed with the others.
     this.rollback();
     for (const image of this.#images.values()) image.close();
+    for (const kept of this.#kept.values()) kept.leave();
+    this.#kept.clear();
   }
 }
 
@@ -224,11 +249,4 @@ function checkUsable(leaf: object): void {
       { cause },
     );
   }
-}
-
-/** Adds what can be transferred of `value`. Shared memory stays shared. */
-function list(value: object, transferables: Set<Transferable>): void {
-  const holder = bufferOf(value);
-  if (isBitmap(holder) || isFrame(holder) || holder instanceof ArrayBuffer)
-    transferables.add(holder as Picture | ArrayBuffer);
 }

@@ -3,6 +3,7 @@ import type { Params } from '../../contract/handler.js';
 import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Message, Prepared } from './inputs.js';
+import { NONE_KNOWN, type KeptInput, type KnownInputs } from './kept-input.js';
 
 export type JobOptions = Pick<
   Job,
@@ -67,6 +68,8 @@ export class Job {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
+  /** Whether kept inputs are sent to any worker. */
+  #sendsKept = false;
 
   constructor(rows: readonly Prepared[], options: JobOptions) {
     ({
@@ -126,9 +129,26 @@ export class Job {
     return this.chunks?.replayable !== false && this.#rows.every((row) => row.replayable);
   }
 
-  /** Returns a message for each row, a new one at each call. To be called only while `replayable`. */
-  messages(): readonly Message[] {
-    return this.#rows.map((row) => row.message()!);
+  /** The kept inputs in its rows. */
+  get kept(): readonly KeptInput[] {
+    return this.#rows.flatMap((row) => row.kept ?? []);
+  }
+
+  /**
+   * Returns a message for each row, a new one at each call. To be called only while `replayable`.
+   * @param known the kept inputs of which the worker needs the key alone
+   */
+  messages(known: KnownInputs): readonly Message[] {
+    return this.#rows.map((row) => row.message(this.#sendsKept ? NONE_KNOWN : known)!);
+  }
+
+  /**
+   * Has its kept inputs sent in full from now on, because a worker did not have them any more.
+   * @returns whether it should be sent again: not if nobody waits for it, or it was sent so already, or cannot be
+   */
+  sendKept(): boolean {
+    if (this.#settled || this.#sendsKept || !this.replayable) return false;
+    return (this.#sendsKept = true);
   }
 
   /** Copies what the caller may change once its call has returned. */
@@ -155,7 +175,8 @@ export class Job {
       get replayable() {
         return row.replayable;
       },
-      message: () => row.message(),
+      kept: row.kept ?? [],
+      message: (known) => row.message(known),
       snapshot() {},
       rollback: () => row.rollback(),
       release() {},

@@ -5,6 +5,7 @@ import type { ExplainParamsOf, FormName, Handler, InputOf, Params, ParamsOf } fr
 import type { ElementInput, ImageInput } from '../../contract/images.js';
 import { REQUEST_SETTINGS, resolveSettings, type RequestSettings } from '../../contract/settings.js';
 import { readCallOptions, wrongValue } from '../../shared/read-options.js';
+import type { KeptInput } from './kept-input.js';
 import type { ExplainProgress } from '../../worker/outputs/explanation.js';
 
 /** What `initialize` takes. */
@@ -44,12 +45,21 @@ export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unkn
 
 type KnownInput<H extends Handler> =
   | InputOf<H>
+  | KeptInput
+  | WithElement<InputOf<H>>
   | (ImageInput extends InputOf<H>
       ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
       : never)
   | (AudioInput extends InputOf<H>
       ? PageAudioInput | { readonly data: PageAudioInput } | { readonly body: PageAudioInput }
       : never);
+
+/** Returns, of inputs that have an image beside other things, what the page may pass as the image. */
+type WithElement<Input> = Input extends { readonly image: infer Image }
+  ? ImageInput extends Image
+    ? Omit<Input, 'image'> & { readonly image: Image | ElementInput | URL | KeptInput }
+    : never
+  : never;
 
 /**
  * What a request's `params` may hold. `Form` is the value of the param `result`, where that changes the form of the

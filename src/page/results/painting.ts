@@ -67,7 +67,7 @@ export function paintClasses(
 
 /** Returns masks of instances as colors, in the photo's size: one color for each, and those before lie over others. */
 export function paintInstances(
-  instances: readonly Instance[],
+  instances: readonly Pick<Instance, 'mask'>[],
   { palette = defaultPalette(), alpha = 0.5 }: PaintClassesOptions = {},
 ): ImageData {
   const { width = 1, height = 1 } = instances[0]?.mask ?? {};

@@ -5,6 +5,7 @@ import type { Envelope } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
 import type { Chunk, Job } from '../requests/job.js';
+import { NONE_KNOWN, type KeptInput } from '../requests/kept-input.js';
 import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
 import { TabChannel } from './channel.js';
 import { holdLock, type ShareEnvironment } from './election.js';
@@ -133,6 +134,9 @@ export class GuestTab implements SessionLink {
     await this.#call({ type: 'ask', id: this.#nextId(), question: 'ping' });
   }
 
+  /** Does nothing: the workers of the host free what they keep of an input when it is idle. */
+  forget(_input: KeptInput): void {}
+
   #nextId(): string {
     return String(++this.#calls);
   }
@@ -216,7 +220,7 @@ export class GuestTab implements SessionLink {
 function requestOf(job: Job): SharedRequest {
   const { request, params, priority, exclusive, losses, chunks, sequence } = job;
   try {
-    const messages = job.messages();
+    const messages = job.messages(NONE_KNOWN);
     const transfer = [...new Set(messages.flatMap(({ transferables }) => transferables))];
     return {
       request,

@@ -96,6 +96,7 @@ export class Connection {
       handle: remote.handle,
       cancel: remote.cancel,
       more: remote.more,
+      forget: remote.forget,
       describe: remote.describe,
       ping: remote.ping,
     };

@@ -5,6 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
+import type { KeptInput } from '../requests/kept-input.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -118,6 +119,12 @@ export class WorkerPool {
     }
   }
 
+  /** Frees what the workers keep of an input. */
+  forget(input: KeptInput): void {
+    for (const { kept, worker } of this.#state.slots.ready)
+      if (kept.delete(input)) worker!.connection.tell(({ forget }) => forget(input.key));
+  }
+
   /** Ends all workers and rejects everything that is pending. The pool opens no more workers. */
   close(error: TabServeError): void {
     this.#closed.abort(error);
@@ -213,7 +220,7 @@ export class WorkerPool {
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        ({ handle }) => handle(...batch.message()),
+        ({ handle }) => handle(...batch.message(slot.kept)),
         batch.id,
         passChunks(batch, connection, {
           onPause: () => this.#reconciler.reconcile(),
@@ -226,7 +233,10 @@ export class WorkerPool {
       if (!failure || blameOf(failure.code) !== 'worker') this.#state.backoff.reset();
       if (failure) throw failure;
       slot.delete(batch);
-      batch.resolve(answer);
+      for (const input of batch.kept)
+        if (answer.kept?.includes(input.key)) slot.kept.add(input);
+        else slot.kept.delete(input);
+      for (const job of batch.resolve(answer)) void this.#run(slot, [job]);
       answered = answer;
     } catch (cause) {
       const error = asTabServeError(cause);
@@ -239,8 +249,17 @@ export class WorkerPool {
     this.#reconciler.reconcile();
   }
 
-  /** Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. */
+  /**
+   * Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. If the
+   * worker did not have a kept input any more, sends that, too.
+   */
   #failed(slot: Slot, batch: Batch, error: TabServeError): void {
+    if (error.code === 'state-lost') {
+      for (const job of batch.pending)
+        if (job.sendKept()) void this.#run(slot, [job]);
+        else job.reject(error);
+      return;
+    }
     if (error.code !== 'not-cloneable' || batch.jobs < 2) return batch.reject(error);
     batch.rollback();
     for (const job of batch.pending) void this.#run(slot, [job]);

@@ -2,6 +2,7 @@ import type { Backend } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
 import type { Batch } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
+import type { KeptInput } from '../requests/kept-input.js';
 import type { Connection } from './connection.js';
 
 /** What the pool needs of a connection to a worker. */
@@ -36,6 +37,8 @@ export class Slot {
   /** Undefined while it is opening. */
   worker: OpenedWorker | undefined;
   readonly #batches = new Set<Batch>();
+  /** The kept inputs of which its worker has said that its handler keeps what it has made of them. */
+  readonly kept = new WeakSet<KeptInput>();
   /**
    * Its replays, explanations and streams, which `load` and `takes` count differently. There are seldom any, and the
    * pool counts several times for each request.

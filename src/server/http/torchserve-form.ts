@@ -21,7 +21,7 @@ export function torchServeParams({ options: { description } }: ServedVersion): P
 
 /**
  * Returns a row for the handler. One of images, texts or audio gets the field `data` or `body` of a form, and no other
- * one, as TorchServe's handlers do. A string is base64 for a handler of images, and a text for others.
+ * one, as TorchServe's handlers do; unless it is an object for a handler that takes more, such as { image, points }. A string is base64 for a handler of images, and a text for others.
  * @throws `invalid-input` for a string that is not base64, and for an object without such a field
  */
 export function rowOf({ options: { name, description } }: ServedVersion, row: unknown): unknown {
@@ -35,6 +35,11 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
   if (!INPUT_KEYS.some((key) => key in row)) {
     if ('instances' in row)
       throw badRequest(`Expected one input, got "instances". /v1/models/${name}:predict takes instances.`);
+    // A handler of images may take more, as { image, points }.
+    if (isOfImages && 'image' in row) {
+      const { image } = row;
+      return typeof image === 'string' ? { ...row, image: blobOf(image) } : row;
+    }
     // A handler of texts may take more, as { question, context }. A text that curl has sent as a form is a key without a value.
     const values: readonly unknown[] = Object.values(row);
     const isObject =

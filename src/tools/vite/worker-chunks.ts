@@ -23,6 +23,7 @@ export const FIRST = [
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',
+  'worker/handlers/state-schema',
   'worker/handlers/workflow-handler',
   'worker/handlers/explain/score-variants',
   'worker/handlers/explain/target',
@@ -39,7 +40,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
   [
     'segmentation',
-    /^worker\/(handlers\/((image|instance)-segmenter|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|queries|runs))/,
+    /^worker\/(handlers\/((image|instance|promptable)-segmenter|image-encoder|prompts|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|queries|runs))/,
   ],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   [

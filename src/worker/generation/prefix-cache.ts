@@ -1,42 +1,24 @@
-import { browserClock, type Clock } from '../../shared/clock.js';
+import type { KeptValues } from '../../contract/kept-values.js';
 import type { DecoderInterface } from './decoder-interface.js';
 import { canBeCut, firstTokens, type KeyValueCache } from './key-value-cache.js';
-
-/** A cache that no request has used for so long is freed. */
-export const IDLE_MS = 5 * 60_000;
-
-/** Its timer does not keep a process of Node's alive. */
-const backgroundClock: Clock = {
-  ...browserClock,
-  schedule(task, milliseconds) {
-    const timer = setTimeout(task, milliseconds);
-    (timer as { unref?(): void }).unref?.();
-    return () => clearTimeout(timer);
-  },
-};
 
 interface Entry {
   readonly tokens: readonly number[];
   readonly cache: KeyValueCache;
-  readonly usedAt: number;
 }
 
 /**
- * The key–value caches of earlier rows: a row that begins as one of them runs only the tokens that differ. The least
- * recently used ones are freed when all of them together have too many bytes, and each one that was not used for long.
+ * The key–value caches of earlier rows: a row that begins as one of them runs only the tokens that differ. They
+ * are freed by the worker's budget for what is kept between requests.
  */
 export class PrefixCache {
-  /** The most recently used first. */
-  #entries: readonly Entry[] = [];
-  #cancelTimer: (() => void) | undefined;
+  readonly #entries = new Set<Entry>();
   readonly #interface: DecoderInterface;
-  readonly #maxBytes: number;
-  readonly #clock: Clock;
+  readonly #kept: KeptValues;
 
-  constructor(model: DecoderInterface, maxBytes: number, clock: Clock = backgroundClock) {
+  constructor(model: DecoderInterface, kept: KeptValues) {
     this.#interface = model;
-    this.#maxBytes = maxBytes;
-    this.#clock = clock;
+    this.#kept = kept;
   }
 
   /**
@@ -53,7 +35,7 @@ export class PrefixCache {
     }
     if (!best) return undefined;
     const { entry, length } = best;
-    this.#keep([{ ...entry, usedAt: this.#clock.now() }, ...this.#entries.filter((other) => other !== entry)]);
+    this.#kept.get(entry);
     const cache = entry.cache.use();
     if (length === cache.length) return cache;
     try {
@@ -65,33 +47,16 @@ export class PrefixCache {
 
   /** Takes over a row's cache. Those of its beginnings need not be kept any more. */
   add(tokens: readonly number[], cache: KeyValueCache): void {
-    if (this.#interface.cache.length === 0 || cache.bytes > this.#maxBytes) {
+    if (this.#interface.cache.length === 0) return cache.free();
+    const entry: Entry = { tokens: tokens.slice(0, cache.length), cache };
+    for (const other of this.#entries)
+      if (commonLength(other.tokens, entry.tokens) === other.tokens.length) this.#kept.delete(other);
+    this.#entries.add(entry);
+    const free = (): void => {
+      this.#entries.delete(entry);
       cache.free();
-      return;
-    }
-    const covered = tokens.slice(0, cache.length);
-    const isBeginning = (entry: Entry): boolean => commonLength(entry.tokens, covered) === entry.tokens.length;
-    const others = this.#entries.filter((entry) => !isBeginning(entry));
-    let room = this.#maxBytes;
-    const all = [{ tokens: covered, cache, usedAt: this.#clock.now() }, ...others];
-    const kept = all.filter((entry) => (room -= entry.cache.bytes) >= 0);
-    for (const entry of this.#entries) if (!kept.includes(entry)) entry.cache.free();
-    this.#keep(kept);
-  }
-
-  #keep(entries: readonly Entry[]): void {
-    this.#entries = entries;
-    this.#cancelTimer?.();
-    const oldest = entries.at(-1);
-    this.#cancelTimer =
-      oldest && this.#clock.schedule(() => this.#freeIdle(), oldest.usedAt + IDLE_MS - this.#clock.now());
-  }
-
-  #freeIdle(): void {
-    const since = this.#clock.now() - IDLE_MS;
-    const isIdle = ({ usedAt }: Entry): boolean => usedAt <= since;
-    for (const { cache } of this.#entries.filter(isIdle)) cache.free();
-    this.#keep(this.#entries.filter((entry) => !isIdle(entry)));
+    };
+    this.#kept.set(entry, cache, { bytes: cache.bytes, free });
   }
 }
 

@@ -1,14 +1,16 @@
-import type { PredictionError } from '../../contract/errors.js';
-import { TabServeError } from '../../contract/errors.js';
+import { PredictionError, TabServeError } from '../../contract/errors.js';
 import type { Context, InputKind, NodeHandler } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { ImageInput } from '../../contract/images.js';
 import type { OutputInfo } from '../../contract/tensors.js';
 import type { Embedding } from '../outputs/embedding.js';
+import { transferResult } from '../outputs/transfer.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { ImageFeatureExtractor } from './image-feature-extractor.js';
 import { LENGTHS, siglipLengths } from './label-texts.js';
+import { STATE_SCHEMA } from './state-schema.js';
 import { TextFeatureExtractor } from './text-feature-extractor.js';
+import type { TextInput } from './text-handler.js';
 import { VISION_SCHEMA } from './vision-params.js';
 import { WorkflowHandler } from './workflow-handler.js';
 
@@ -47,7 +49,8 @@ function vectorOf(outputs: readonly OutputInfo[], name: string): OutputInfo {
 /**
  * Returns the features of each image or text as one vector of a space that both share, for search of images by words,
  * with the two parts of a model such as CLIP, SigLIP or MobileCLIP: the node `vision` (`vision_model.onnx`) and the node
- * `text` (`text_model.onnx`). A part runs on all rows of a batch that are for it. All vectors have the length 1; compare
+ * `text` (`text_model.onnx`). A part runs on all rows of a batch that are for it. The vectors
+ * of texts stay in the worker, up to `maxStateBytes`: labels that each photo is compared with are read once. All vectors have the length 1; compare
  * them with `cosineSimilarity` and `nearest` of `tabserve`.
  * @answer the features of the image or text: a `Float32Array` whose Euclidean norm is 1, to compare with
  *   `cosineSimilarity` and `nearest`
@@ -62,7 +65,11 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     handlerConfig: siglipLengths,
   };
 
-  static override readonly schema: ConfigSchema = { imageProcessing: VISION_SCHEMA['imageProcessing']!, ...LENGTHS };
+  static override readonly schema: ConfigSchema = {
+    imageProcessing: VISION_SCHEMA['imageProcessing']!,
+    ...LENGTHS,
+    ...STATE_SCHEMA,
+  };
 
   #vision!: NodeHandler<ImagePart>;
   #text!: NodeHandler<TextPart>;
@@ -82,8 +89,8 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     const places = [...rows.keys()];
     const [texts, images] = [places.filter((at) => isText(rows[at]!)), places.filter((at) => !isText(rows[at]!))];
     const answers: (Embedding | PredictionError | undefined)[] = [];
-    const vectors = await this.#text.handle(
-      texts.map((at) => rows[at] as string),
+    const vectors = await this.#textVectors(
+      texts.map((at) => rows[at] as TextInput),
       context,
     );
     for (const [order, at] of texts.entries()) answers[at] = vectors[order];
@@ -94,6 +101,38 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     for (const [order, at] of images.entries()) answers[at] = pictures[order];
     return answers;
   }
+
+  /** Returns the vectors of texts: those that are kept, and what the part makes of the others. */
+  async #textVectors(texts: readonly TextInput[], context: Context): Promise<readonly (Embedding | PredictionError)[]> {
+    const vectors = texts.map((text): Embedding | PredictionError | undefined => {
+      const kept = context.kept.get(keyOf(text)) as Embedding | undefined;
+      return kept && transferred(kept.slice());
+    });
+    const places = [...vectors.keys()].filter((at) => !vectors[at]);
+    const made = await this.#text.handle(
+      places.map((at) => texts[at]!),
+      context,
+    );
+    for (const [order, at] of places.entries()) {
+      const vector = (vectors[at] = made[order]!);
+      const key = keyOf(texts[at]!);
+      // The vector itself moves to the page.
+      if (key !== undefined && !(vector instanceof PredictionError))
+        context.kept.set(key, vector.slice(), { bytes: vector.byteLength + 2 * key.length });
+    }
+    return vectors as readonly (Embedding | PredictionError)[];
+  }
+}
+
+/** Returns the key by which the vector of a text is kept; undefined for a file, and for a pair of texts. */
+function keyOf(input: TextInput): string | undefined {
+  if (typeof input === 'string') return `text/${input}`;
+  const isText = !(input instanceof Blob) && Object.keys(input).length === 1;
+  return isText && typeof input.text === 'string' ? `text/${input.text}` : undefined;
+}
+
+function transferred(vector: Embedding): Embedding {
+  return transferResult(vector, [vector.buffer]);
 }
 
 function isText(input: ImageTextInput): boolean {

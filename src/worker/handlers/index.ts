@@ -22,6 +22,7 @@ export * from './text-generator.js';
 export * from './text-to-text.js';
 export * from './image-segmenter.js';
 export * from './instance-segmenter.js';
+export * from './promptable-segmenter.js';
 export * from './depth-estimator.js';
 export * from './background-remover.js';
 export * from './text-feature-extractor.js';

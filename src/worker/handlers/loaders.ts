@@ -23,6 +23,7 @@ export const HANDLERS = {
   text_to_text: async () => (await import('./text-to-text.js')).TextToText,
   image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
   instance_segmenter: async () => (await import('./instance-segmenter.js')).InstanceSegmenter,
+  promptable_segmenter: async () => (await import('./promptable-segmenter.js')).PromptableSegmenter,
   depth_estimator: async () => (await import('./depth-estimator.js')).DepthEstimator,
   background_remover: async () => (await import('./background-remover.js')).BackgroundRemover,
   text_feature_extractor: async () => (await import('./text-feature-extractor.js')).TextFeatureExtractor,

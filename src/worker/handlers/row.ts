@@ -1,4 +1,5 @@
-import { asTabServeError, PredictionError } from '../../contract/errors.js';
+import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
+import { isKept, type KeptMessage } from '../../contract/kept-input.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { checkLength } from './handler-contract.js';
 import type { Context } from '../../contract/handler.js';
@@ -7,14 +8,29 @@ import type { Context } from '../../contract/handler.js';
 export type Row<T> = T | { readonly data: T } | { readonly body: T };
 
 /**
- * Returns the value of a row, without TorchServe's wrapper. A wrapper is a plain object whose only key is `data` or
+ * Returns an input that the page keeps.
+ * @throws `state-lost` if the page has sent its key alone
+ */
+export function keptValue<T>({ value }: KeptMessage<T>): T {
+  if (value !== undefined) return value;
+  throw new TabServeError(
+    'state-lost',
+    'The worker no longer keeps what it made of this input, and the input itself was not sent. Send it, too.',
+  );
+}
+
+/**
+ * Returns the value of a row, without TorchServe's wrapper, and of an input that the page keeps. A wrapper is a plain object whose only key is `data` or
  * `body`; a tensor or an ImageData, which have a `data` and other keys, is a value.
  */
 export function unwrap<T>(row: Row<T>): T {
   if (!isPlainObject(row)) return row;
+  if (isKept(row)) return keptValue(row as KeptMessage as KeptMessage<T>);
   const [key, ...others] = Object.keys(row);
   const isWrapper = others.length === 0 && (key === 'data' || key === 'body');
-  return isWrapper ? ((row as Readonly<Record<string, T>>)[key] as T) : (row as T);
+  if (!isWrapper) return row as T;
+  const value = (row as Readonly<Record<string, T | KeptMessage<T>>>)[key]!;
+  return isKept(value) ? keptValue(value) : value;
 }
 
 /**

@@ -25,6 +25,7 @@ import { checkPrompt, mostTokens } from '../generation/prompt.js';
 import { readSettings, type GenerationParams, type Settings } from '../generation/settings.js';
 import { readText } from '../text/read-text.js';
 import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
+import { STATE_SCHEMA } from './state-schema.js';
 
 /** The input of one row: a prompt, a Blob of UTF-8, or a conversation. */
 export type TextGeneratorInput =
@@ -37,9 +38,6 @@ export interface TextGeneratorParams extends GenerationParams {
   /** What the answer must be: any text, an object of JSON, or a value that fits a JSON Schema. Without it, any text. */
   readonly responseFormat?: ResponseFormat;
 }
-
-/** The default of `maxStateBytes`. */
-const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Generates text with a decoder-only language model, such as Llama, Qwen, Gemma, Phi and GPT: what follows a prompt, or
@@ -73,14 +71,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
       description:
         "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, or with { type: 'text' }, any text.",
     },
-    maxStateBytes: {
-      type: 'integer',
-      minimum: 0,
-      readOnly: true,
-      description:
-        'The most bytes of the key–value caches of earlier requests that a worker keeps; 0 for none. Each is freed when no request has used it for five minutes.',
-      default: MAX_STATE_BYTES,
-    },
+    ...STATE_SCHEMA,
   };
 
   /** The opened model. */
@@ -110,10 +101,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     const model = readInterface(this.model, 'text_generator');
     this.#decoder = new Decoder(this.model, model);
     this.#steps = new SharedSteps(this.#decoder);
-    this.#prefixes = new PrefixCache(
-      model,
-      (this.config as { maxStateBytes?: number }).maxStateBytes ?? MAX_STATE_BYTES,
-    );
+    this.#prefixes = new PrefixCache(model, context.kept);
     this.#renderChat = await loadChatTemplate(context.files);
     await this.loadTexts(context, model.vocabularySize);
     this.initialized = true;

@@ -50,7 +50,7 @@ export class Batches {
     opened: () => OpenHandler,
     engine: Engine | undefined,
   ): Promise<Envelope<HandleAnswer>> {
-    const { id, room } = call;
+    const { id, room, kept } = call;
     const aborter = new AbortController();
     const { signal } = aborter;
     const post = (chunk: unknown, resume: unknown, list: Transferable[]): void =>
@@ -77,6 +77,7 @@ export class Batches {
           timings: recorder.timings,
           ...(Object.keys(recorder.nodes).length > 0 && { nodes: recorder.nodes }),
           handlerTime,
+          ...(kept && { kept: kept.filter((key) => opened().environment.kept.has(key)) }),
           ...metrics,
           memory: engine?.memory() ?? 0,
         },

@@ -15,6 +15,7 @@ export interface HandlerEnvironment {
   readonly manifest: Manifest;
   readonly config: ModelConfig;
   readonly files: Files;
+  readonly kept: Context['kept'];
   readonly open: Context['open'];
   readonly openHandler: Context['openHandler'];
   readonly warn: Context['warn'];
@@ -59,7 +60,7 @@ let decode: typeof import('../images/decode.js').decodeImage | undefined;
 
 /** Creates the context of one batch. */
 export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
-  const { modelDir, manifest, config, files, open, openHandler, warn } = environment;
+  const { modelDir, manifest, config, files, kept, open, openHandler, warn } = environment;
   const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
   const { sequenceId, state, setState, changed } = new RowStates(batch.sequenceIds, batch.states);
@@ -82,6 +83,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     params: batch.params ?? Array.from({ length: batchSize }, () => ({})),
     signal,
     files,
+    kept,
     metrics: batch.metrics ?? new Recorder(),
     now: () => performance.now(),
     open,

@@ -220,6 +220,10 @@ export class Host implements WorkerApi {
   more(id: string): void {
     this.#batches.more(id);
   }
+
+  forget(key: string): void {
+    this.#openHandlers.at(-1)?.environment.kept.delete(key);
+  }
 }
 
 function engineOf(candidate: CandidateName): EngineName {

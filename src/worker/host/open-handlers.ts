@@ -9,6 +9,7 @@ import { openFiles } from '../models/model-files.js';
 import { checkConfig } from '../models/config.js';
 import { batchContext, type HandlerEnvironment } from './context.js';
 import { instrument, type Recorder } from './recorder.js';
+import { StateBudget } from './state-budget.js';
 
 /** An archive whose handler is open: the one that the page has named, or a node's. */
 export interface OpenHandler {
@@ -36,6 +37,8 @@ export class OpenHandlers {
   readonly #options: OpenHandlersOptions;
   /** Nodes that share an archive share its sessions. */
   readonly #sessions = new Map<Archive, Context['open']>();
+  /** What the handlers keep between requests: as much as the config of the page's archive allows. */
+  #state!: StateBudget;
   #isComplete = false;
 
   constructor(options: OpenHandlersOptions) {
@@ -47,6 +50,7 @@ export class OpenHandlers {
    * @param context of the whole: its metrics receive what the handlers record
    */
   async start(archive: Archive, Class: HandlerClass, metrics: Recorder): Promise<OpenHandler> {
+    this.#state = StateBudget.of(archive.config);
     const opened = await this.#open('', archive, Class, metrics);
     this.#isComplete = true;
     if (archive.nodes) {
@@ -67,6 +71,7 @@ export class OpenHandlers {
       manifest: archive.manifest,
       config: archive.config,
       files,
+      kept: this.#state.values(),
       open: async (name, options) => {
         if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name))
           return await openModel(name, options);

@@ -9,6 +9,7 @@ import { createFiles } from '../models/files.js';
 import { batchContext, type BatchContext, type HandlerEnvironment } from './context.js';
 import { nodeHandler, type NodeRunner } from './nodes.js';
 import { instrument } from './recorder.js';
+import { StateBudget } from './state-budget.js';
 import { standIn, type TestModel, type TestOutputs } from './test-session.js';
 
 /** Replaces a model archive and a page in a test of a handler. */
@@ -29,6 +30,8 @@ export interface TestContextOptions {
   readonly params?: Params;
   /** The kind of request. @default 'predict' */
   readonly request?: Context['request'];
+  /** What the handler has kept: the `kept` of an earlier context. @default nothing */
+  readonly kept?: Context['kept'];
   /** Aborts the batch. */
   readonly signal?: AbortSignal;
   /**
@@ -112,6 +115,7 @@ function testEnvironment({
   files = {},
   config = {},
   manifest = { model: { modelName: 'model' } },
+  kept = StateBudget.of(config).values(),
 }: TestContextOptions): HandlerEnvironment {
   const openHandler = testNodes(nodes);
   const open = async (path?: string): Promise<Session> => {
@@ -128,7 +132,7 @@ function testEnvironment({
     );
   };
   const warn = (message: string): void => console.warn(message);
-  return { modelDir: '', manifest, config, files: createFiles(files), open, openHandler, warn };
+  return { modelDir: '', manifest, config, files: createFiles(files), kept, open, openHandler, warn };
 }
 
 /** Returns a function that opens the stand-ins for a workflow's nodes, each of them once. */

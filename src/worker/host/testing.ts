@@ -12,6 +12,7 @@ import type { Tensors } from '../../contract/tensors.js';
 import { PredictionError } from '../../contract/errors.js';
 import { instrument } from './recorder.js';
 import { createTestContext, type TestContext, type TestContextOptions, type TestModelOptions } from './test-context.js';
+import { StateBudget } from './state-budget.js';
 import { standIn } from './test-session.js';
 
 /** Replaces a model, or the nodes of a workflow, in a test of a handler. */
@@ -87,13 +88,14 @@ export async function createTestHandler<H extends Handler>(
   // As in a worker: an error names the stage in which it arose.
   instrument(handler);
   const { session, files } = await standIn(handler, options);
+  const kept = options.kept ?? StateBudget.of(options.config ?? {}).values();
   const observations: Observation[] = [];
   const use = async <T>(
     request: Omit<TestContextOptions, 'session' | 'files'>,
     work: (context: TestContext) => Promise<T>,
   ): Promise<T> => {
     const params = { ...options.params, ...request.params };
-    const context = createTestContext({ ...options, ...request, params, session, files });
+    const context = createTestContext({ ...options, ...request, params, session, files, kept });
     try {
       return await work(context);
     } finally {

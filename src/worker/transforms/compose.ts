@@ -9,6 +9,7 @@ import type {
   Interpolation,
   TensorLayout,
   LetterboxPosition,
+  ResizedSide,
   ToMultiple,
   Rounding,
   TransformStep,
@@ -32,6 +33,12 @@ export function resize(
   size: number | HeightWidth | 'image',
   options: {
     readonly interpolation?: Interpolation;
+    /**
+     * Which side becomes `size`, if that is a number. With `longer`, the other one is rounded half up, as Segment
+     * Anything's `ResizeLongestSide`.
+     * @default 'shorter'
+     */
+    readonly side?: ResizedSide;
     readonly maxSize?: number;
     /** Rounds both sides to a multiple of this number. */ readonly multipleOf?: number;
     /** @default 'down' */ readonly toMultiple?: ToMultiple;

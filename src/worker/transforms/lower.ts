@@ -151,13 +151,15 @@ function resizedSize(
   width: number,
   height: number,
 ): readonly [height: number, width: number] {
-  const { size, maxSize, rounding } = options;
+  const { size, side, maxSize, rounding } = options;
   if (size === 'image') return toMultiples([height, width], options);
   if (typeof size !== 'number') return constrainedSize(size, options, width, height);
   const sides =
-    rounding === 'transformers'
-      ? transformersSize(size, maxSize, width, height)
-      : torchvisionSize(size, maxSize, width, height);
+    side === 'longer'
+      ? longerSize(size, width, height)
+      : rounding === 'transformers'
+        ? transformersSize(size, maxSize, width, height)
+        : torchvisionSize(size, maxSize, width, height);
   return toMultiples(sides, options);
 }
 
@@ -192,6 +194,16 @@ export function constrainedSize(
     ...options,
     toMultiple: multipleOf === undefined ? 'nearest' : (toMultiple ?? 'down'),
   });
+}
+
+/**
+ * @see https://github.com/facebookresearch/segment-anything/blob/main/segment_anything/utils/transforms.py
+ *   `get_preprocess_shape`
+ */
+function longerSize(size: number, width: number, height: number): HeightWidth {
+  // The order of the operations decides on which side of a half a product lies.
+  const scale = size / Math.max(width, height);
+  return [Math.trunc(height * scale + 0.5), Math.trunc(width * scale + 0.5)];
 }
 
 /**

@@ -10,10 +10,12 @@ import {
   INTERPOLATIONS,
   LAYOUTS,
   POSITIONS,
+  RESIZED_SIDES,
   ROUNDINGS,
   TO_MULTIPLES,
   type FillColor,
   type HeightWidth,
+  type ResizedSide,
   type Rounding,
   type TransformStep,
   type StepName,
@@ -27,17 +29,15 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     const names = [
       'size',
       'interpolation',
+      'side',
       'maxSize',
       'multipleOf',
       'toMultiple',
       'keepAspectRatio',
       'rounding',
     ] as const;
-    const { size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding } = record(
-      value,
-      key,
-      names,
-    );
+    const given = record(value, key, names);
+    const { size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding } = given;
     const options = {
       size: isSide(size)
         ? size
@@ -45,6 +45,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
           ? ('image' as const)
           : pair(size, `${key}.size`, 'a number, image, or '),
       interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`),
+      ...readSide(given, key),
       ...readMultipleOf(multipleOf, toMultiple, size, key),
       ...readKeepAspectRatio(keepAspectRatio, size, `${key}.keepAspectRatio`),
       ...readRounding(rounding, key),
@@ -175,6 +176,21 @@ function record<K extends string>(
 
 function readRounding(value: unknown, key: string): { readonly rounding?: Rounding } {
   return value === undefined ? {} : { rounding: oneOf(ROUNDINGS, value, `${key}.rounding`) };
+}
+
+function readSide(
+  { side, size, maxSize, rounding }: { readonly [Name in 'side' | 'size' | 'maxSize' | 'rounding']?: unknown },
+  key: string,
+): { readonly side?: ResizedSide } {
+  if (side === undefined) return {};
+  const read = oneOf(RESIZED_SIDES, side, `${key}.side`);
+  if (!isSide(size) || (read === 'longer' && (maxSize !== undefined || rounding !== undefined)))
+    throw invalidValue(
+      `${key}.side`,
+      side,
+      'shorter or longer, with one number as size; longer has no maxSize or rounding',
+    );
+  return { side: read };
 }
 
 function readMultipleOf(

@@ -27,6 +27,10 @@ export const ROUNDINGS = ['torchvision', 'transformers'] as const;
 /** Whose rules round a size or a position to pixels: torchvision's, or those of Hugging Face's transformers. */
 export type Rounding = (typeof ROUNDINGS)[number];
 
+export const RESIZED_SIDES = ['shorter', 'longer'] as const;
+/** Which side of the image gets the size of a resize to one number. */
+export type ResizedSide = (typeof RESIZED_SIDES)[number];
+
 export const TO_MULTIPLES = ['down', 'nearest', 'up'] as const;
 /** How a side is rounded to a multiple; `nearest` takes the even one of two that are equally near. */
 export type ToMultiple = (typeof TO_MULTIPLES)[number];
@@ -42,6 +46,7 @@ export interface StepOptions {
   readonly resize: {
     readonly size: number | HeightWidth | 'image';
     readonly interpolation: Interpolation;
+    readonly side?: ResizedSide;
     readonly maxSize?: number;
     readonly multipleOf?: number;
     readonly toMultiple?: ToMultiple;

@@ -5,6 +5,7 @@ import {
   INTERPOLATIONS,
   LAYOUTS,
   POSITIONS,
+  RESIZED_SIDES,
   ROUNDINGS,
   TO_MULTIPLES,
   type StepName,
@@ -63,11 +64,12 @@ const STEPS: {
 } = {
   resize: {
     description:
-      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize; image is its own size. multipleOf rounds both sides to a multiple: down, or as toMultiple says. keepAspectRatio gives both sides of [height, width] the scale that changes the image less. All interpolations but nearest are antialiased.',
+      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize; or with side: longer so that the longer side is size; image is its own size. multipleOf rounds both sides to a multiple: down, or as toMultiple says. keepAspectRatio gives both sides of [height, width] the scale that changes the image less. All interpolations but nearest are antialiased.',
     value: options<StepOptions['resize']>(
       {
         size: { anyOf: [side, heightWidth, { const: 'image' }] },
         interpolation,
+        side: { enum: [...RESIZED_SIDES] },
         maxSize: side,
         multipleOf: side,
         toMultiple,

@@ -68,12 +68,14 @@ published = {
     "facebook/maskformer-swin-tiny-coco": ("MaskFormer", {**DO, **IMAGENET, "feature_extractor_type": "MaskFormerFeatureExtractor", "ignore_index": 255, "max_size": 1333, "reduce_labels": False, "size": 800, "size_divisibility": 32}, None),
     "facebook/mask2former-swin-tiny-coco-instance": ("Mask2Former", {**DO, **RESCALE, **IMAGENET, "ignore_index": 255, "image_processor_type": "Mask2FormerImageProcessor", "reduce_labels": False, "resample": 2, "size": {"longest_edge": 1333, "shortest_edge": 800}, "size_divisor": 32}, None),
     "shi-labs/oneformer_coco_swin_large": ("OneFormer", {**DO, **RESCALE, **IMAGENET, "ignore_index": 255, "image_processor_type": "OneFormerImageProcessor", "resample": 2, "size": {"longest_edge": 1333, "shortest_edge": 800}}, None),
+    "facebook/sam-vit-base": ("Sam", {**DO, **RESCALE, **IMAGENET, "do_convert_rgb": True, "do_pad": True, "image_processor_type": "SamImageProcessor", "pad_size": {"height": 1024, "width": 1024}, "resample": 2, "size": {"longest_edge": 1024}}, None),
+    "SAM, small": ("Sam", {**DO, **RESCALE, **IMAGENET, "do_pad": True, "image_processor_type": "SamImageProcessor", "pad_size": {"height": 70, "width": 67}, "resample": 2, "size": {"longest_edge": 64}}, None),
     "Pillow's box filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 4, "size": {"height": 131, "width": 700}}, None),
     "Pillow's Hamming filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 5, "size": {"height": 131, "width": 700}}, None),
     "Nothing is done": ("ViT", {"do_normalize": False, "do_rescale": False, "do_resize": False, "image_processor_type": "ViTImageProcessorFast"}, None),
     "Another factor": ("ViT", {"do_normalize": True, "image_mean": [0.1, 0.2, 0.3], "image_std": [0.7, 0.6, 0.5], "image_processor_type": "ViTImageProcessor", "rescale_factor": 0.0173, "size": [33, 21]}, None),
     "An odd crop": ("Bit", {"image_processor_type": "BitImageProcessor", "crop_size": [44, 65], "size": 51}, None),
-    **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "ChineseCLIP", "DeiT", "EfficientNet", "GroundingDino", "Levit", "MobileViT", "OwlViT", "PoolFormer", "RTDetr", "Segformer", "Siglip")},
+    **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "ChineseCLIP", "DeiT", "EfficientNet", "GroundingDino", "Levit", "MobileViT", "OwlViT", "PoolFormer", "RTDetr", "Sam", "Segformer", "Siglip")},
 }
 
 # torch interpolates this one: the values themselves are compared.
@@ -82,6 +84,8 @@ ZOE = {**DO, **RESCALE, **HALF, "do_pad": True, "ensure_multiple_of": 32, "image
 SIZES = [(640, 427), (333, 500)]
 # Where the sizes of DETR and YOLOS round: limited by the longer side, square, already of the size, and a pixel to either side.
 DETECTOR_SIZES = [(640, 480), (480, 640), (1000, 333), (333, 1001), (1920, 1080), (800, 800), (801, 800), (1333, 800), (513, 512), (97, 251)]
+# The other side of these is a half.
+SAM_SIZES = [(128, 65), (67, 128), (256, 122), (30, 64), (7, 5), (61, 47)]
 CROP_SIZES = [(51, 80), (60, 45), (43, 66), (120, 51), (77, 300)]
 
 
@@ -111,7 +115,7 @@ def golden(name, fields, size):
 
 def models():
     for model, (name, fields, model_type) in published.items():
-        sizes = DETECTOR_SIZES if model in ("facebook/detr-resnet-50", "hustvl/yolos-tiny") else CROP_SIZES if model == "An odd crop" else SIZES[:1] if name.endswith("etr") or name == "Yolos" else SIZES
+        sizes = DETECTOR_SIZES if model in ("facebook/detr-resnet-50", "hustvl/yolos-tiny") else CROP_SIZES if model == "An odd crop" else SAM_SIZES if model == "SAM, small" else SIZES[:1] if name.endswith("etr") or name == "Yolos" else SIZES
         yield {"model": model, "processor": fields, **({"model_type": model_type} if model_type else {}), "images": [golden(name, fields, size) for size in sizes]}
 
 

@@ -126,6 +126,7 @@ for (const [step, ...options] of [
     256,
     [28, 28],
     { size: 256, maxSize: 300 },
+    { size: 256, side: 'longer', interpolation: 'bicubic' },
     { size: 256, maxSize: 256, multipleOf: 16, rounding: 'transformers' },
     { size: 256, rounding: 'numpy' },
     { size: 256, multipleOf: 0 },

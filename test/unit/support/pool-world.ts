@@ -2,6 +2,7 @@ import type { Backend } from '../../../src/contract/backends.ts';
 import { TabServeError, type ErrorCode } from '../../../src/contract/errors.ts';
 import { SERVING, type Serving } from '../../../src/contract/settings.ts';
 import type { Envelope, HandleAnswer, WorkerApi } from '../../../src/contract/wire.ts';
+import { prepare, type Prepared } from '../../../src/page/requests/inputs.ts';
 import type { Chunk, Chunks } from '../../../src/page/requests/job.ts';
 import { Job } from '../../../src/page/requests/job.ts';
 import { CoreBudget } from '../../../src/page/workers/budget.ts';
@@ -25,11 +26,16 @@ export class FakeWorker implements WorkerConnection {
     room: number | undefined;
     /** What came with the last chunk that the page has. */
     readonly resumed: unknown;
+    readonly rows: readonly unknown[];
+    /** The keys of the kept inputs in them. */
+    readonly kept: readonly string[] | undefined;
     readonly onChunk: ((chunk: Chunk) => void) | undefined;
   }[] = [];
   /** Ids of rows that cannot be sent. */
   readonly uncloneable = new Set<string>();
   readonly canceled: string[] = [];
+  /** The keys of the kept inputs that it was told to forget. */
+  readonly forgotten: string[] = [];
   /** The calls that its watchdog does not watch. */
   readonly paused = new Set<string>();
   readonly #ended = new AbortController();
@@ -100,13 +106,14 @@ export class FakeWorker implements WorkerConnection {
   }
 
   readonly #api: Partial<WorkerApi> = {
-    handle: ({ ids, room, resumed }) =>
+    handle: ({ ids, room, resumed, rows, kept }) =>
       new Promise((resolve, reject) => {
         if (ids.some((id) => this.uncloneable.has(id)))
           reject(new TabServeError('not-cloneable', 'It cannot be cloned.'));
-        else this.requests.push({ ids, room, resumed, answer: resolve, onChunk: this.#onChunk });
+        else this.requests.push({ ids, room, resumed, rows, kept, answer: resolve, onChunk: this.#onChunk });
       }),
     cancel: (id) => void this.canceled.push(id),
+    forget: (key) => void this.forgotten.push(key),
     more: (id) => {
       const request = this.requests.find(({ ids }) => ids[0] === id);
       if (request?.room !== undefined) request.room += 1;
@@ -221,17 +228,21 @@ export class World {
     signal = undefined as AbortSignal | undefined,
     chunks = undefined as Chunks | undefined,
     request = 'predict' as 'predict' | 'explain',
+    input = undefined as unknown,
   } = {}): Asked {
     const id = String(++this.#jobs);
-    const row = {
-      message: () => ({ value: id, transferables: [] }),
-      get replayable() {
-        return replayable;
-      },
-      snapshot: () => {},
-      rollback: () => {},
-      release: () => {},
-    };
+    const row: Prepared =
+      input !== undefined
+        ? (prepare(input) as Prepared)
+        : {
+            message: () => ({ value: id, transferables: [] }),
+            get replayable() {
+              return replayable;
+            },
+            snapshot: () => {},
+            rollback: () => {},
+            release: () => {},
+          };
     const job = new Job([row], {
       order: this.#jobs,
       request,

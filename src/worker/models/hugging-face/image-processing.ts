@@ -1,7 +1,13 @@
 import type { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
 import { BY_MODEL_TYPE } from './processor-names.js';
-import { IMAGE_PROCESSORS, RESAMPLE, TRANSFORMERS_JS, type ImageProcessor } from './image-processors.js';
+import {
+  IMAGE_PROCESSORS,
+  RESAMPLE,
+  TORCHVISION_PROCESSORS,
+  TRANSFORMERS_JS,
+  type ImageProcessor,
+} from './image-processors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 
 export const PREPROCESSOR = 'preprocessor_config.json';
@@ -68,9 +74,9 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
       : typeof type === 'string' && Object.hasOwn(BY_MODEL_TYPE, type)
         ? BY_MODEL_TYPE[type]!
         : '';
-  if (Object.hasOwn(IMAGE_PROCESSORS, name)) return IMAGE_PROCESSORS[name]!;
-  if (Object.hasOwn(TRANSFORMERS_JS, name)) return TRANSFORMERS_JS[name]!;
-  const known = Object.keys(IMAGE_PROCESSORS).join(', ');
+  for (const some of [IMAGE_PROCESSORS, TORCHVISION_PROCESSORS, TRANSFORMERS_JS])
+    if (Object.hasOwn(some, name)) return some[name]!;
+  const known = Object.keys({ ...IMAGE_PROCESSORS, ...TORCHVISION_PROCESSORS }).join(', ');
   throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);
 }
 
@@ -86,6 +92,11 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
         .map(([number, name]) => `${number} (${name})`)
         .join(', ')}`,
     );
+  if (resize === 'sam') {
+    const { longest_edge: side } = isRecord(fields.size) ? fields.size : {};
+    if (!isSide(side)) throw wrong('size', fields.size, '{ longest_edge }');
+    return [{ resize: { size: side, side: 'longer', interpolation } }];
+  }
   if (resize === 'glpn')
     return [{ resize: { size: 'image', interpolation, multipleOf: multipleOf(fields, 'size_divisor') } }];
   const step = (size: number | readonly number[], more: Json = {}): readonly Step[] => [
@@ -172,6 +183,7 @@ function paddingOf(fields: Fields, resize: ImageProcessor['resize'], steps: read
     return [{ padTensor: { multipleOf: multipleOf(fields, 'size_divisor'), position: 'center' } }];
   if (padSize === undefined) return [];
   const { height, width } = sizeOf(padSize, 'pad_size', true);
+  if (resize === 'sam') return [{ padTensor: { size: [height, width], position: 'top-left' } }];
   const sizes = steps.flatMap((step) => Object.values(step as Json)).map((options) => (options as Json)['size']);
   const last: unknown = sizes.at(-1);
   if (Array.isArray(last) && last[0] === height && last[1] === width) return [];

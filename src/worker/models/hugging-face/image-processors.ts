@@ -9,6 +9,7 @@ type Resize =
   | 'zoedepth'
   | 'swin2sr'
   | 'maskformer'
+  | 'sam'
   | 'transformers.js';
 
 /** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
@@ -32,6 +33,7 @@ export interface ImageProcessor {
   readonly max_size?: number;
   readonly size_divisor?: number;
   readonly do_pad?: boolean;
+  readonly pad_size?: Readonly<Record<string, number>>;
   readonly keep_aspect_ratio?: boolean;
   readonly ensure_multiple_of?: number;
 }
@@ -207,6 +209,17 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BILINEAR!,
     ignores: ['do_center_crop'],
   },
+  Sam: {
+    size: { longest_edge: 1024 },
+    default_to_square: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    do_pad: true,
+    pad_size: { height: 1024, width: 1024 },
+    resize: 'sam',
+    ignores: ['do_center_crop'],
+  },
   Segformer: {
     size: { height: 512, width: 512 },
     default_to_square: true,
@@ -248,6 +261,18 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     keep_aspect_ratio: true,
     ensure_multiple_of: 32,
     resize: 'zoedepth',
+    ignores: ['do_center_crop'],
+  },
+};
+
+/** Those that transformers has on torchvision only. */
+export const TORCHVISION_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
+  Sam2: {
+    size: { height: 1024, width: 1024 },
+    default_to_square: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
     ignores: ['do_center_crop'],
   },
 };

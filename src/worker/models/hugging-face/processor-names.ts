@@ -38,6 +38,8 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   regnet: 'ConvNext',
   resnet: 'ConvNext',
   rt_detr: 'RTDetr',
+  sam: 'Sam',
+  sam2: 'Sam2',
   segformer: 'Segformer',
   siglip: 'Siglip',
   swiftformer: 'ViT',

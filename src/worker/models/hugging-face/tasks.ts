@@ -43,6 +43,12 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
     processor: 'image',
   },
+  promptable_segmenter: {
+    architectures: ['SamModel', 'Sam2Model'],
+    processor: 'image',
+    nodes: { vision: ['vision_encoder'], decoder: ['prompt_encoder_mask_decoder'] },
+    nodeProcessors: { vision: 'image' },
+  },
   depth_estimator: { architectures: ['ForDepthEstimation'], processor: 'image' },
   background_remover: {
     architectures: ['BriaRMBG', 'BiRefNet', 'MODNet', 'ISNet', 'ISNetDIS', 'U2NET', 'U2Net', 'ForImageSegmentation'],

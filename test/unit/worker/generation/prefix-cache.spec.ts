@@ -3,7 +3,8 @@ import { expect, test } from '@playwright/test';
 import type { DType } from '../../../../src/contract/tensors.ts';
 import type { DecoderInterface } from '../../../../src/worker/generation/decoder-interface.ts';
 import { KeyValueCache } from '../../../../src/worker/generation/key-value-cache.ts';
-import { IDLE_MS, PrefixCache } from '../../../../src/worker/generation/prefix-cache.ts';
+import { PrefixCache } from '../../../../src/worker/generation/prefix-cache.ts';
+import { IDLE_MS, StateBudget } from '../../../../src/worker/host/state-budget.ts';
 import { GpuTensor, type GpuMemory } from '../../../../src/worker/tensors/gpu-tensor.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -47,7 +48,7 @@ const TOKEN = 2 * 4 * 4;
 function world(maxBytes = 100 * TOKEN) {
   const memory = new CountingMemory();
   const clock = new FakeClock();
-  const prefixes = new PrefixCache(MODEL, maxBytes, clock);
+  const prefixes = new PrefixCache(MODEL, new StateBudget(maxBytes, clock).values());
   const cacheOf = (length: number): KeyValueCache =>
     new KeyValueCache(length, { 'past.0.key': memory.allocate('float32', [1, 2, length, 4]) });
   return { memory, clock, prefixes, cacheOf };

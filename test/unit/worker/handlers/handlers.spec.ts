@@ -64,8 +64,8 @@ async function handleInWorker(
 ) {
   const context = createTestContext({ session, config });
   await handler.initialize(context);
-  const { manifest, files, open, openHandler, warn } = context;
-  const environment = { modelDir: '', manifest, config, files, open, openHandler, warn };
+  const { manifest, files, kept, open, openHandler, warn } = context;
+  const environment = { modelDir: '', manifest, config, files, kept, open, openHandler, warn };
   const ids = rows.map((_, index) => String(index));
   const { metrics, signal } = runner;
   return await runOrRetry(

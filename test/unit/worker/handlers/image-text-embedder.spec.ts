@@ -1,6 +1,7 @@
 // The vectors are compared with transformers' in `test/browser/coverage.spec.ts`; here, which part gets which row.
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../../../src/contract/errors.ts';
+import type { ModelConfig } from '../../../../src/contract/archive.ts';
 import type { Context } from '../../../../src/contract/handler.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { ImageTextEmbedder } from '../../../../src/worker/handlers/image-text-embedder.ts';
@@ -47,4 +48,38 @@ test('what a part cannot read fails its row alone, and the error names the part'
   await handler.initialize(createTestContext({ nodes }));
   const answers = await handler.handle([image, 'a'] as never, createTestContext({ nodes, batchSize: 2 }));
   expect(answers).toMatchObject([{ code: 'image-decode', message: /vision/ }, new Float32Array(2)]);
+});
+
+test('a text that is asked about again is not read again, within the budget; its vector is a copy', async () => {
+  const read: unknown[] = [];
+  const nodes = {
+    text: {
+      answers: (rows: readonly unknown[]) => {
+        read.push(...rows);
+        return rows.map((row) => Float32Array.of(String(row).length, 1));
+      },
+    },
+    vision: { answers: (rows: readonly unknown[]) => rows.map(() => Float32Array.of(0, 1)) },
+  };
+  const opened = async (config: ModelConfig) => {
+    const handler = new ImageTextEmbedder();
+    const options = { nodes, config };
+    const { kept } = createTestContext(options);
+    await handler.initialize(createTestContext({ ...options, kept }));
+    return async (...rows: readonly unknown[]) =>
+      await handler.handle(rows as never, createTestContext({ ...options, kept, batchSize: rows.length }));
+  };
+  const ask = await opened({});
+  const [, first] = (await ask(image, 'cat', 'mouse')) as readonly Float32Array[];
+  first!.fill(9);
+  expect(await ask('mouse', image, 'dog', { text: 'cat' })).toEqual([
+    Float32Array.of(5, 1),
+    Float32Array.of(0, 1),
+    Float32Array.of(3, 1),
+    Float32Array.of(3, 1),
+  ]);
+  expect(read.splice(0)).toEqual(['cat', 'mouse', 'dog']);
+  const forgetful = await opened({ handler: { maxStateBytes: 0 } });
+  for (const _ of [1, 2]) await forgetful('cat');
+  expect(read).toEqual(['cat', 'cat']);
 });

@@ -22,8 +22,7 @@ function picture(format: PixelFormat, { x: left, y: top, width, height }: Rect):
     for (let x = 0; x < width; x++)
       for (const [byte, channel] of order.entries()) {
         const [column, row] = [x + left, y + top];
-        data[(y * width + x) * format.length + byte] =
-          column * 7 + row * 13 + channel * 29 + ((column * row) % 31) * 5;
+        data[(y * width + x) * format.length + byte] = column * 7 + row * 13 + channel * 29 + ((column * row) % 31) * 5;
       }
   return { format, width, height, stride: width * format.length, data };
 }

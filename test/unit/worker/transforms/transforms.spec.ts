@@ -311,8 +311,10 @@ for (const [config, message] of [
   ],
   [
     [{ resize: { size: 4, antialias: true } }],
-    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding.',
+    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, side, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding.',
   ],
+  [[{ resize: { size: [4, 4], side: 'longer' } }], 'resize.side must be shorter or longer, with one number'],
+  [[{ resize: { size: 4, side: 'longer', rounding: 'transformers' } }], 'longer has no maxSize or rounding'],
   [[{ resize: { size: 4, maxSize: 4 } }], 'resize.maxSize must be an integer greater than size'],
   [[{ resize: { size: [4, 4], maxSize: 9 } }], 'resize.maxSize must be'],
   [[{ resize: { size: 4, multipleOf: 5 } }], 'resize.multipleOf must be a positive integer of at most size'],

@@ -9,7 +9,10 @@ import type { Pixels } from '../../../../../src/contract/images.js';
 import { HUB_PRECISIONS as PRECISIONS } from '../../../../../src/contract/precisions.js';
 import { DETECTORS } from '../../../../../src/worker/outputs/detection/hugging-face.js';
 import { imageProcessingOf } from '../../../../../src/worker/models/hugging-face/image-processing.js';
-import { IMAGE_PROCESSORS } from '../../../../../src/worker/models/hugging-face/image-processors.js';
+import {
+  IMAGE_PROCESSORS,
+  TORCHVISION_PROCESSORS,
+} from '../../../../../src/worker/models/hugging-face/image-processors.js';
 import { compileTransforms, parseTransforms } from '../../../../../src/worker/transforms/index.js';
 
 interface Golden {
@@ -68,7 +71,15 @@ for (const { model, processor, model_type, images } of models)
 test("each processor's defaults are those of its class", () => {
   expect(Object.keys(IMAGE_PROCESSORS).sort()).toEqual(Object.keys(classes));
   for (const [name, own] of Object.entries(IMAGE_PROCESSORS)) {
-    const { resize: _, ignores = [], max_size: __, do_pad: ___, ensure_multiple_of: ____, ...defaults } = own;
+    const {
+      resize: _,
+      ignores = [],
+      max_size: __,
+      do_pad: ___,
+      ensure_multiple_of: ____,
+      pad_size: _____,
+      ...defaults
+    } = own;
     const { do_resize, do_rescale, rescale_factor, ...given } = classes[name]!;
     expect({ do_resize, do_rescale, rescale_factor }, name).toEqual({
       ...(!ignores.includes('do_resize') && { do_resize: true }),
@@ -83,6 +94,11 @@ test("each processor's defaults are those of its class", () => {
 
 test('the page names every processor, detector and precision', () => {
   const page = readFileSync('docs/hugging-face.md', 'utf8');
-  for (const name of [...Object.keys(IMAGE_PROCESSORS), ...Object.keys(DETECTORS), ...PRECISIONS])
+  for (const name of [
+    ...Object.keys(IMAGE_PROCESSORS),
+    ...Object.keys(TORCHVISION_PROCESSORS),
+    ...Object.keys(DETECTORS),
+    ...PRECISIONS,
+  ])
     expect(page).toMatch(new RegExp(`\\b${name}\\b`));
 });

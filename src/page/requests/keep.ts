@@ -1,0 +1,56 @@
+import type { KeptMessage } from '../../contract/kept-input.js';
+import { duplicate, listTransferables, mapLeaves } from './copy.js';
+import type { Message, Prepared } from './inputs.js';
+import { keptSources, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
+
+/** Keeps a prepared input, which must not have been sent. @param onRelease called once, when the app releases it */
+export function keepInput(prepared: Prepared, onRelease: (input: KeptInput) => void): KeptInput {
+  return new OwnInput(prepared, onRelease);
+}
+
+class OwnInput implements KeptInput, KeptSource {
+  readonly key = `input/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
+  readonly #onRelease: (input: KeptInput) => void;
+  readonly #copy: unknown;
+  #isReleased = false;
+  /** The app, and the requests that are not answered yet. */
+  #users = 1;
+
+  constructor(prepared: Prepared, onRelease: (input: KeptInput) => void) {
+    const { value, transferables } = prepared.message()!;
+    this.#copy = structuredClone(value, { transfer: [...transferables] });
+    prepared.release();
+    this.#onRelease = onRelease;
+    keptSources.set(this, this);
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.leave();
+    this.#onRelease(this);
+  }
+
+  use(): boolean {
+    if (!this.#isReleased) this.#users += 1;
+    return !this.#isReleased;
+  }
+
+  leave(): void {
+    this.#users -= 1;
+    if (this.#users === 0) mapLeaves(this.#copy, (leaf) => void (leaf as Partial<ImageBitmap>).close?.());
+  }
+
+  /** Pictures are cloned, not transferred: so it can be sent to any number of workers at the same time. */
+  message(known: KnownInputs): Message {
+    const { key: keptKey } = this;
+    if (known.has(this)) return { value: { keptKey } satisfies KeptMessage, transferables: [] };
+    const transferables = new Set<Transferable>();
+    const value = mapLeaves(this.#copy, (leaf) => {
+      const copy = duplicate(leaf);
+      if (copy !== leaf) listTransferables(copy, transferables);
+      return copy;
+    });
+    return { value: { keptKey, value } satisfies KeptMessage, transferables: [...transferables] };
+  }
+}

@@ -1,0 +1,112 @@
+/** What a request asks of a photo, by points and boxes, and the model's inputs for it. */
+import { describeValue } from '../../contract/describe-value.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { ImageInput } from '../../contract/images.js';
+import type { KeptMessage } from '../../contract/kept-input.js';
+import type { Tensors } from '../../contract/tensors.js';
+import { checkKeys } from '../../shared/check-keys.js';
+import { isRecord } from '../../shared/schema.js';
+import type { Placement } from './placements.js';
+
+/** The input of one row: a photo, and what is asked of it. Coordinates are pixels of the upright photo. */
+export interface PromptedImage {
+  /** The photo; one of `client.keep`, if it is asked about several times. */
+  readonly image: ImageInput | KeptMessage<ImageInput>;
+  /** Points of one object. */
+  readonly points?: readonly (readonly [x: number, y: number])[];
+  /** For each point 1 if it is in the object, and 0 if it is not. Default: all are. */
+  readonly labels?: readonly (0 | 1)[];
+  /** Boxes around objects. With points, one box, around the same object. */
+  readonly boxes?: readonly (readonly [x1: number, y1: number, x2: number, y2: number])[];
+}
+
+/** The names of the model's inputs for prompts. */
+export const PROMPT_INPUTS = { points: 'input_points', labels: 'input_labels', boxes: 'input_boxes' } as const;
+
+const KEYS = ['image', 'points', 'labels', 'boxes'] as const;
+
+/**
+ * Checks the input of a row.
+ * @param takesBoxes whether the model has an input for boxes
+ * @throws `invalid-input`
+ */
+export function readPrompts(input: PromptedImage, takesBoxes: boolean): Required<PromptedImage> {
+  if (!isRecord(input) || input.image === undefined)
+    throw invalid(`Expected { image, points?, labels?, boxes? }, got ${describeValue(input)}.`);
+  checkKeys(input, KEYS);
+  const { image, points = [], labels, boxes = [] } = input as PromptedImage;
+  checkNumbers('points', points, 2, '[x, y]');
+  checkNumbers('boxes', boxes, 4, '[x1, y1, x2, y2]');
+  if (points.length === 0 && boxes.length === 0)
+    throw invalid('There is neither a point nor a box, which say what is looked for. Pass points or boxes.');
+  if (boxes.length > 0 && !takesBoxes)
+    throw invalid(
+      `boxes: this model has no input "${PROMPT_INPUTS.boxes}": it was exported for points alone. Pass points, or export it with boxes.`,
+    );
+  if (points.length > 0 && boxes.length > 1)
+    throw invalid(
+      `boxes: points are of one object, and here are ${boxes.length} boxes, each around an object of its own. Pass one box with the points, or each box in a request of its own.`,
+    );
+  const reversed = boxes.findIndex(([x1, y1, x2, y2]) => !(x1 < x2 && y1 < y2));
+  if (reversed >= 0)
+    throw invalid(
+      `boxes[${reversed}]: expected [x1, y1, x2, y2] with x1 < x2 and y1 < y2, got [${boxes[reversed]!.join(', ')}].`,
+    );
+  return { image, points, labels: labelsOf(labels, points.length), boxes };
+}
+
+function labelsOf(labels: PromptedImage['labels'], points: number): readonly (0 | 1)[] {
+  if (labels === undefined) return Array.from({ length: points }, () => 1);
+  if (Array.isArray(labels) && labels.length === points && labels.every((label) => label === 0 || label === 1))
+    return labels;
+  throw invalid(`labels: expected 0 or 1 for each of ${points} points, got ${describeValue(labels)}.`);
+}
+
+function checkNumbers(key: string, value: unknown, length: number, form: string): void {
+  if (!Array.isArray(value)) throw invalid(`${key}: expected a list of ${form}, got ${describeValue(value)}.`);
+  const wrong = value.findIndex(
+    (one) => !Array.isArray(one) || one.length !== length || !one.every((number) => Number.isFinite(number)),
+  );
+  if (wrong >= 0) throw invalid(`${key}[${wrong}]: expected ${form} in pixels, got ${describeValue(value[wrong])}.`);
+}
+
+/**
+ * Returns the model's inputs for prompts: `input_points` `[1, 1, points, 2]` and `input_labels` `[1, objects, points]`,
+ * and if the model takes boxes `input_boxes` `[1, boxes, 4]`. Coordinates are pixels of the tensor.
+ * @throws `invalid-input` for a point or a corner that is not in the photo
+ */
+export function promptFeeds(
+  { points, labels, boxes }: Required<PromptedImage>,
+  { width, height, geometry }: Placement,
+  takesBoxes: boolean,
+): Tensors {
+  const { scaleX, scaleY, offsetX, offsetY } = geometry;
+  const inTensor = (key: string, pairs: readonly number[]): Float32Array => {
+    const outside = pairs.findIndex((at, index) => at < 0 || at > (index % 2 === 0 ? width : height));
+    if (outside >= 0)
+      throw invalid(
+        `${key}: ${outside % 2 === 0 ? 'x' : 'y'} is ${pairs[outside]}, outside of the photo of ${width} × ${height} pixels. Coordinates are pixels of the upright photo.`,
+      );
+    return Float32Array.from(pairs, (at, index) => (index % 2 === 0 ? at * scaleX + offsetX : at * scaleY + offsetY));
+  };
+  const objects = Math.max(1, boxes.length);
+  return {
+    [PROMPT_INPUTS.points]: {
+      dtype: 'float32',
+      dims: [1, 1, points.length, 2],
+      data: inTensor('points', points.flat()),
+    },
+    [PROMPT_INPUTS.labels]: {
+      dtype: 'int64',
+      dims: [1, objects, points.length],
+      data: BigInt64Array.from(labels, (label) => BigInt(label)),
+    },
+    ...(takesBoxes && {
+      [PROMPT_INPUTS.boxes]: { dtype: 'float32', dims: [1, boxes.length, 4], data: inTensor('boxes', boxes.flat()) },
+    }),
+  };
+}
+
+function invalid(message: string): TabServeError {
+  return new TabServeError('invalid-input', message);
+}

@@ -1,0 +1,136 @@
+// An input that the page keeps: a worker gets it, says that it keeps what it has made of it, and then gets its key alone.
+import { expect, test } from '@playwright/test';
+import { errorToData } from '../../../../src/contract/error-data.ts';
+import { TabServeError } from '../../../../src/contract/errors.ts';
+import type { HandleAnswer } from '../../../../src/contract/wire.ts';
+import { prepare, type Prepared } from '../../../../src/page/requests/inputs.ts';
+import { keepInput } from '../../../../src/page/requests/keep.ts';
+import { keptSources, type KeptInput } from '../../../../src/page/requests/kept-input.ts';
+import { settle, World, type FakeWorker } from '../../support/pool-world.ts';
+
+const keep = (input: unknown, onRelease: (input: KeptInput) => void = () => {}): KeptInput =>
+  keepInput(prepare(input) as Prepared, onRelease);
+
+const lost = errorToData(new TabServeError('state-lost', 'It is gone.'));
+
+/** Answers the worker's oldest batch: it keeps what it has made of these inputs. */
+async function answer(worker: FakeWorker, kept: readonly KeptInput[], given: Partial<HandleAnswer> = {}) {
+  worker.answer({ kept: kept.map(({ key }) => key), ...given });
+  await settle();
+}
+
+/** Returns whether each row of the worker's oldest batch has the photo itself. */
+const sent = (worker: FakeWorker): readonly boolean[] =>
+  worker.requests[0]!.rows.map((row) => (row as { readonly image: object }).image).map((image) => 'value' in image);
+
+test('a worker that keeps it gets the key alone; one that does not gets the input each time', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep(new Uint8Array([1, 2, 3]));
+  const ask = () => world.ask({ input: { image: photo, points: [[1, 2]] } });
+  ask();
+  expect(worker.requests[0]!.rows).toEqual([
+    { image: { keptKey: photo.key, value: Uint8Array.of(1, 2, 3) }, points: [[1, 2]] },
+  ]);
+  expect(worker.requests[0]!.kept).toEqual([photo.key]);
+  await answer(worker, []);
+  ask();
+  expect(sent(worker)).toEqual([true]);
+  await answer(worker, [photo]);
+  ask();
+  expect(worker.requests[0]!.rows).toEqual([{ image: { keptKey: photo.key }, points: [[1, 2]] }]);
+});
+
+test('a value that was evicted is sent again, once, and the app sees nothing of it', async () => {
+  const world = new World({ batchSize: 2, maxBatchDelay: 0 });
+  const worker = await world.start();
+  const [photo, other] = [keep('a photo'), keep('another one')];
+  world.ask({ input: { image: photo } });
+  await answer(worker, [photo]);
+  const block = world.ask();
+  const [first, second] = [world.ask({ input: { image: photo } }), world.ask({ input: { image: other } })];
+  await answer(worker, []);
+  expect(block.outcome).toBeDefined();
+  expect(sent(worker)).toEqual([false, true]);
+  // The other request of the batch has its answer.
+  await answer(worker, [other], {
+    rows: [
+      { ok: false, error: lost },
+      { ok: true, value: 'found' },
+    ],
+  });
+  expect([first.outcome, second.outcome]).toEqual([undefined, 'found']);
+  expect(sent(worker)).toEqual([true]);
+  await answer(worker, [photo]);
+  expect(first.outcome).toBe(first.id);
+});
+
+test('a worker that never has it is asked twice, not for ever; so is one whose whole batch fails', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo');
+  const row = world.ask({ input: { image: photo } });
+  const failed = { rows: [{ ok: false as const, error: lost }] };
+  await answer(worker, [], failed);
+  await answer(worker, [], failed);
+  expect([row.outcome, worker.requests]).toEqual(['failed', []]);
+  const batch = world.ask({ input: { image: photo } });
+  await answer(worker, [], { rows: [], failure: lost });
+  expect(sent(worker)).toEqual([true]);
+  await answer(worker, [], { rows: [], failure: lost });
+  expect([batch.outcome, worker.requests]).toEqual(['state-lost', []]);
+});
+
+test('a worker that replaces a lost one gets the input', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo');
+  world.ask({ input: { image: photo } });
+  await answer(worker, [photo]);
+  const asked = world.ask({ input: { image: photo } });
+  expect(sent(worker)).toEqual([false]);
+  worker.die();
+  await settle();
+  await world.pass(0);
+  const next = await world.opened();
+  expect(sent(next)).toEqual([true]);
+  await answer(next, [photo]);
+  expect(asked.outcome).toBe(asked.id);
+});
+
+test('a released input is freed in the workers that keep it, and cannot be asked about', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo', (one) => world.pool.forget(one));
+  world.ask({ input: { image: photo } });
+  await answer(worker, [photo]);
+  photo.release();
+  photo.release();
+  expect(worker.forgotten).toEqual([photo.key]);
+  expect(() => prepare({ image: photo })).toThrow(expect.objectContaining({ code: 'invalid-input' }));
+});
+
+test('it is a copy of what was kept, and each message has one of its own', () => {
+  const pixels = { data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] };
+  const photo = keep(pixels);
+  pixels.data[0] = 9;
+  const known = { has: () => false };
+  const source = keptSources.get(photo)!;
+  const [one, other] = [source.message(known), source.message(known)];
+  expect(one.value).toEqual({ keptKey: photo.key, value: { data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] } });
+  expect(one.transferables).toHaveLength(1);
+  structuredClone(one.value, { transfer: [...one.transferables] });
+  expect(other.value).toEqual({ keptKey: photo.key, value: { data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] } });
+});
+
+test('a request that was made before the release is answered', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo');
+  const [block, waiting] = [world.ask(), world.ask({ input: { image: photo } })];
+  photo.release();
+  await answer(worker, []);
+  expect(sent(worker)).toEqual([true]);
+  await answer(worker, [photo]);
+  expect([block.outcome, waiting.outcome]).toEqual([block.id, waiting.id]);
+});
