@@ -21,6 +21,7 @@ export const PAGES: readonly Page[] = [
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
   own('cut-out', 'Cut-out'),
   own('depth', 'Depth'),
+  own('click', 'Click'),
   own('search', 'Search'),
   { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
   demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),

@@ -30,6 +30,12 @@ export const ABOUTS = {
       bytes: 450_650,
     },
   },
+  click: {
+    title: 'Click',
+    summary: `Click an object in a photo: the model finds its outline. The photo is encoded once, and each click is quick. ${OWN}`,
+    handler: 'promptable_segmenter',
+    hint: 'It needs a vision_encoder.onnx and a prompt_encoder_mask_decoder.onnx, for example Xenova/slimsam-77-uniform; or pick a folder, or drop it on the page.',
+  },
   search: {
     title: 'Search',
     summary: `Finds photos by words, yours among them: a model such as CLIP compares texts with images. ${OWN}`,

@@ -43,6 +43,7 @@ interface FinderEvents {
 /** The models of tasks that have several, by the names of their files. */
 const PARTS: { readonly [Name in HandlerName]?: RegExp } = {
   image_text_embedder: /^(vision|text)_model$/,
+  promptable_segmenter: /^(vision_encoder|prompt_encoder_mask_decoder)$/,
   text_to_text: /^(encoder_model|decoder_model_merged)$/,
 };
 

@@ -7,6 +7,7 @@ import type { PictureStage } from '../inputs/picture-stage.js';
 import { imageFields, SMALL_PHOTOS } from './fields/image.js';
 import { audioFields, tensorFields } from './fields/others.js';
 import { questionFields, rankedFields, textFields } from './fields/text.js';
+import { CLICK, clickSegments, segmentClicked } from './click-segmenter.js';
 import { findPhotos, photoSearch, SEARCH } from './photo-search.js';
 import type { AnswerView, AskOptions, Fields, Sample, Task, TaskEvents } from './task.js';
 import { depthView } from './views/depth.js';
@@ -85,6 +86,7 @@ export const TASKS: { readonly [Name in HandlerName]: Task } = {
   zero_shot_object_detector: ofImage(OBJECTS, { labels: 'a person, a cat, a cup' }),
   image_segmenter: ofImage(regionsView),
   instance_segmenter: { ...ofImage(regionsView), sample: drawing('paintInstances') },
+  promptable_segmenter: { mount: clickSegments, ask: segmentClicked, sample: CLICK },
   depth_estimator: { ...ofImage(depthView), sample: drawing('paintDepth') },
   background_remover: { ...ofImage(cutOutView), sample: drawing('paintPicture') },
   image_to_image: { ...ofImage(pictureView, { photos: SMALL_PHOTOS }), sample: drawing('paintPicture') },

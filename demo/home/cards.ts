@@ -26,7 +26,7 @@ export function cards(): HTMLElement {
       card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
       card('likeness', 'Likeness', 'Sorts pictures by how similar they are.', likeness()),
       card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
-      yourModel('Cut-out', 'Depth', 'Search'),
+      yourModel('Cut-out', 'Depth', 'Click', 'Search'),
     ),
     group(
       'Read',

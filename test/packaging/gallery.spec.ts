@@ -467,7 +467,7 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
 /** Opens a folder of the tests' repositories on the page of a model, and waits for its first answer. @returns it in JSON */
 async function openFolder(page: Page, repository: string, handler: string, photo?: string): Promise<unknown> {
   await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${repository}`);
-  await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w*model\.onnx: \d+ kB/);
+  await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(`${handler} runs on onnx/`)).toBeVisible(SLOW);
   if (photo !== undefined) await sample(page, photo).click();
@@ -579,6 +579,34 @@ test('cut-out: the gallery’s own model at once, over a color, and another mode
   await expect(page.locator('#snippet')).toContainText("load('/models/selfie/model.onnx'");
   await openFolder(page, 'background-modnet', 'background_remover');
   await expect(page.locator('#snippet')).toContainText('picker.files!');
+  expect(complaints).toEqual([]);
+});
+
+test('click: the object in the middle first, then what is clicked, with the mouse and with the keyboard', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/click`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Click');
+  const target = page.getByRole('application', { name: 'Click an object.' });
+  await expect(sample(page, 'an astronaut')).toHaveAttribute('aria-pressed', 'true');
+  await openFolder(page, 'prompt-sam', 'promptable_segmenter');
+  await expect(page.locator('.click-mark')).toHaveCount(1);
+  await page.getByRole('radio', { name: 'Not part of it' }).check();
+  await target.click({ position: { x: 20, y: 30 } });
+  await expect(page.locator('.click-mark[data-kind="out"]')).toHaveCount(1);
+  await answerOf(page);
+  await target.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.click-mark')).toHaveCount(3);
+  await answerOf(page);
+  await expect(page.locator('.top-name')).toHaveText(/masks?$/);
+  await page.getByRole('button', { name: 'Remove the points' }).click();
+  await expect(page.locator('.click-mark')).toHaveCount(0);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(page.getByText('Click an object in the photo first.')).toBeVisible();
   expect(complaints).toEqual([]);
 });
 
