@@ -16,8 +16,11 @@ export interface Exhibited {
 }
 
 export interface FileTaker {
-  /** Takes a file that is dropped or pasted. Without it the page takes none. */
-  take?(file: File): void;
+  /**
+   * Takes a file that is dropped or pasted. Without it the page takes none.
+   * @param item tells whether it is a folder
+   */
+  take?(file: File, item?: DataTransferItem): void;
   /** Is called when what was dropped or pasted holds no file, or the page takes none. */
   refused(error: unknown): void;
 }

@@ -1,3 +1,4 @@
+import type { OwnPage } from './any/abouts.js';
 import type { Demo } from './demo.js';
 import type { Exhibit } from './exhibit.js';
 import { home } from './home/home.js';
@@ -13,22 +14,28 @@ export interface Page {
 export const HOME: Page = { id: home.id, title: home.title, open: async () => home };
 
 /**
- * The pages in the order of the navigation. Each is a chunk of its own: a visitor downloads the pages that they open.
+ * The pages in the order of the navigation, which is that of the first page's cards. Each is a chunk of its own: a visitor downloads the pages that they open.
  */
 export const PAGES: readonly Page[] = [
   demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
+  own('cut-out', 'Cut-out'),
+  own('depth', 'Depth'),
+  own('click', 'Click'),
+  own('search', 'Search'),
+  { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
+  demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
   demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
   demo('language', 'Language', async () => (await import('./demos/language.js')).language),
-  { id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing },
+  own('entities', 'Entities'),
+  own('questions', 'Questions'),
   demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
   demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
   demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice),
+  { id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing },
   { id: 'reasons', title: 'Reasons', open: async () => (await import('./reasons/reasons.js')).reasons },
-  { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
-  demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
-  { id: 'any', title: 'Any model', open: async () => (await import('./any/any.js')).any },
   { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
+  own('any', 'Any model'),
   { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
   { id: 'fetch', title: 'Fetch', open: async () => (await import('./fetch/fetch.js')).fetchPage },
 ];
@@ -39,6 +46,11 @@ export function pageOf(id: string): Page | undefined {
   if (/^(docs|models)(\/|$)/.test(id))
     return { id, title: 'Docs', open: async () => (await import('./reading/reading.js')).reading(id) };
   return PAGES.find((page) => page.id === id);
+}
+
+/** A page for which the visitor brings the model. */
+function own(id: OwnPage, title: string): Page {
+  return { id, title, open: async () => (await import('./any/page.js')).modelPage(id) };
 }
 
 function demo(id: string, title: string, load: () => Promise<Demo>): Page {

@@ -51,8 +51,8 @@ const ask = async (file, name, which, params = {}) =>
     },
     { file, name, which, params },
   );
-const best = ({ url, text, answer: [{ label, score }] }) => ({
-  ...(text ? { text } : { url }),
+const best = ({ text, answer: [{ label, score }] }) => ({
+  ...(text && { text }),
   label,
   score: rounded(score),
 });

@@ -28,16 +28,8 @@ export { clearVerdicts } from './page/selection/verdicts.js';
 export type { CacheName } from './contract/downloads.js';
 export { cache, type CachedFileInfo, type CacheEstimate } from './page/client/cache.js';
 export type { ExcludedPrecision, Verdict, VerdictStore } from './page/selection/verdicts.js';
-export {
-  paintClasses,
-  paintHeatMap,
-  paintMask,
-  paintDepth,
-  paintInstances,
-  paintPicture,
-  vocPalette,
-  type Color,
-} from './page/results/painting.js';
+export { paintHeatMap, paintMask, type Color } from './page/results/opacity.js';
+export { paintClasses, paintDepth, paintInstances, paintPicture, vocPalette } from './page/results/painting.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type * from './worker/handlers/index.js';

@@ -1,21 +1,33 @@
 /** The code that a developer writes for what the page does. */
+import { literal } from '../demos/code.js';
+import type { Sample } from './task.js';
 
-/** @param repository undefined for a folder that is picked @param input as code */
+/** Where the model is: a repository of Hugging Face, or the visitor's folder, or a model of the gallery. */
+export type Place = { readonly repository: string } | 'folder' | { readonly url: string; readonly config: object };
+
+/** @param input as code; not needed with a sample */
 export function codeOf(
-  repository: string | undefined,
+  place: Place,
   handler: string | undefined,
   input: string,
   params: object,
+  sample: Sample | undefined,
 ): string {
-  const options = Object.keys(params).length > 0 ? `, { params: ${JSON.stringify(params)} }` : '';
-  const location = repository === undefined ? 'picker.files!' : `'https://huggingface.co/${repository}'`;
+  const options = Object.keys(params).length > 0 ? `, ${literal({ params })}` : '';
   const picker =
-    repository === undefined
-      ? "const picker = document.querySelector<HTMLInputElement>('input[webkitdirectory]')!;\n"
-      : '';
-  return `import { load } from 'tabserve';
+    place === 'folder' ? "const picker = document.querySelector<HTMLInputElement>('input[webkitdirectory]')!;\n" : '';
+  const location =
+    place === 'folder'
+      ? 'picker.files!'
+      : literal('url' in place ? place.url : `https://huggingface.co/${place.repository}`);
+  const how = {
+    ...(handler !== undefined && { handler }),
+    ...(typeof place === 'object' && 'config' in place && { config: place.config }),
+  };
+  const opened = Object.keys(how).length > 0 ? `${location}, ${literal(how)}` : location;
+  return `import { ${['load', ...(sample?.imports ?? [])].join(', ')} } from 'tabserve';
 
-${picker}const model = await load(${location}${handler === undefined ? '' : `, { handler: '${handler}' }`});
-console.log(await model.predict(${input}${options}));
+${picker}const model = await load(${opened});
+${sample ? sample.lines(options) : `console.log(await model.predict(${input}${options}));`}
 `;
 }

@@ -1,5 +1,6 @@
 /** What a repository or a folder has, before its models are downloaded. */
 import type { ModelLocation } from '../../src/index.js';
+import { Explained } from '../page/explained.js';
 import { hubFiles, HUB_ORIGINS } from '../writing/hub.js';
 
 /** A model's file, with its external data. */
@@ -10,6 +11,8 @@ interface ModelFile {
 
 export interface Contents {
   readonly name: string;
+  /** Whether it is downloaded from huggingface.co. */
+  readonly isRemote: boolean;
   /** What `load` takes. */
   readonly model: ModelLocation;
   readonly allowedOrigins: readonly string[];
@@ -20,10 +23,28 @@ export interface Contents {
   readonly beside: number;
 }
 
+/** A precision that a visitor can choose, and the most bytes that are then downloaded. */
+interface PrecisionChoice {
+  readonly dtype: string;
+  readonly bytes: number;
+}
+
 interface Listed {
   readonly path: string;
   readonly size: number;
 }
+
+/** The precisions, by the ends of the files' names. */
+const ENDINGS = {
+  fp32: '',
+  fp16: '_fp16',
+  q8: '_quantized',
+  int8: '_int8',
+  uint8: '_uint8',
+  q4: '_q4',
+  q4f16: '_q4f16',
+  bnb4: '_bnb4',
+} as const;
 
 /** Asks huggingface.co what a repository has. @throws what the visitor can do about it */
 export async function hubContents(repository: string, signal: AbortSignal): Promise<Contents> {
@@ -31,6 +52,7 @@ export async function hubContents(repository: string, signal: AbortSignal): Prom
   const config = await fetch(`https://huggingface.co/${repository}/resolve/main/config.json`, { signal });
   return {
     name: repository,
+    isRemote: true,
     model: `https://huggingface.co/${repository}`,
     allowedOrigins: HUB_ORIGINS,
     architecture: config.ok ? architectureOf(await config.text()) : undefined,
@@ -38,18 +60,59 @@ export async function hubContents(repository: string, signal: AbortSignal): Prom
   };
 }
 
-/** Reads what a folder has that the visitor has picked. */
-export async function folderContents(files: FileList): Promise<Contents> {
-  const all = [...files];
-  const config = all.find(({ webkitRelativePath: path }) => /^[^/]*\/config\.json$/.test(path));
-  const folder = all[0]!.webkitRelativePath.split('/')[0]!;
+/** Reads what a folder has that the visitor has picked or dropped. @throws that it is empty */
+export async function folderContents(files: readonly File[]): Promise<Contents> {
+  const [first] = files;
+  if (!first) throw new Explained('The folder is empty. Choose one with a model in ONNX or of TensorFlow.js.');
+  const config = files.find(({ webkitRelativePath: path }) => /^[^/]*\/config\.json$/.test(path));
+  const folder = first.webkitRelativePath.split('/')[0]!;
   return {
     name: folder,
+    isRemote: false,
     model: files,
     allowedOrigins: [],
     architecture: config && architectureOf(await config.text()),
-    ...sorted(all.map(({ webkitRelativePath, size }) => ({ path: webkitRelativePath.slice(folder.length + 1), size }))),
+    ...sorted(
+      files.map(({ webkitRelativePath, size }) => ({ path: webkitRelativePath.slice(folder.length + 1), size })),
+    ),
   };
+}
+
+/** Returns the files of a folder that was dropped, with their paths, as a picked folder has them. */
+export async function droppedFiles(folder: FileSystemDirectoryEntry): Promise<readonly File[]> {
+  const reader = folder.createReader();
+  const files: File[] = [];
+  for (;;) {
+    // A browser returns at most 100 entries at once.
+    const entries = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
+    if (entries.length === 0) return files;
+    for (const entry of entries) {
+      if (entry.isDirectory) files.push(...(await droppedFiles(entry as FileSystemDirectoryEntry)));
+      else {
+        const file = await new Promise<File>((done, failed) => (entry as FileSystemFileEntry).file(done, failed));
+        files.push(Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) }));
+      }
+    }
+  }
+}
+
+/** Returns the precisions in which a task's models are there, the smallest first. */
+export function precisionsOf({ models, beside }: Contents, parts: RegExp | undefined): readonly PrecisionChoice[] {
+  return Object.entries(ENDINGS)
+    .flatMap(([dtype, ending]) => {
+      const all = models.filter(({ path }) => stemOf(path)?.ending === ending);
+      const whole = all.filter(({ path }) => stemOf(path)!.name === 'model');
+      const needed = parts ? all.filter(({ path }) => parts.test(stemOf(path)!.name)) : whole.length > 0 ? whole : all;
+      if (needed.length === 0) return [];
+      return [{ dtype, bytes: needed.reduce((sum, { bytes }) => sum + bytes, beside) }];
+    })
+    .toSorted((a, b) => a.bytes - b.bytes);
+}
+
+/** Returns the name and the precision's ending of a model's path: `model` and `_q4` of `onnx/model_q4.onnx`. */
+function stemOf(path: string): { readonly name: string; readonly ending: string } | undefined {
+  const [, name, ending = ''] = /([^/]*?)(_fp16|_quantized|_int8|_uint8|_q4f16|_q4|_bnb4)?\.onnx$/.exec(path) ?? [];
+  return name === undefined ? undefined : { name, ending };
 }
 
 function sorted(files: readonly Listed[]): Pick<Contents, 'models' | 'beside'> {

@@ -26,6 +26,7 @@ export function cards(): HTMLElement {
       card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
       card('likeness', 'Likeness', 'Sorts pictures by how similar they are.', likeness()),
       card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
+      yourModel('Cut-out', 'Depth', 'Click', 'Search'),
     ),
     group(
       'Read',
@@ -33,6 +34,7 @@ export function cards(): HTMLElement {
       card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
       card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
       card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
+      yourModel('Entities', 'Questions'),
     ),
     group('Hear', card('voice', 'Voice', 'Detects speech, in a recording or live.', voice())),
     group('Write', card('writing', 'Writing', 'Goes on with your tale.', writing())),
@@ -65,6 +67,12 @@ function group(title: string, ...cards: readonly HTMLElement[]): HTMLElement {
   const element = el('section', {}, el('h3', {}, title), el('ul', { class: 'cards' }, ...cards));
   element.style.setProperty('--cards', String(cards.length));
   return element;
+}
+
+/** The pages of a group for which the visitor brings the model. */
+function yourModel(...pages: readonly string[]): HTMLElement {
+  const links = pages.flatMap((title) => [' ', el('a', { href: address(title.toLowerCase()) }, title)]);
+  return el('li', { class: 'card-yours' }, 'With a model of yours:', ...links);
 }
 
 function card(page: string, title: string, says: string, shows: HTMLElement): HTMLElement {

@@ -2,7 +2,7 @@ import type { FileTaker } from '../exhibit.js';
 import { Explained } from './explained.js';
 
 /**
- * Gives a file that is dropped anywhere or pasted to the shown page; of several, the first. `zone` shows by
+ * Gives a file or a folder that is dropped anywhere, or a file that is pasted, to the shown page; of several, the first. `zone` shows by
  * `data-dragging` that something is about to be dropped.
  */
 export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefined): void {
@@ -11,7 +11,7 @@ export function takeFiles(zone: HTMLElement, current: () => FileTaker | undefine
     const taker = current();
     const file = data?.files[0];
     if (!taker?.take) taker?.refused(new Explained('This demo takes text, not files. Type or paste a sentence.'));
-    else if (file) taker.take(file);
+    else if (file) taker.take(file, data.items[0]);
     else taker.refused(new Explained(`Nothing that was ${how} is a file. Choose a file.`));
   };
   /** Where a demo takes only text, the browser handles dropped and pasted text itself. */

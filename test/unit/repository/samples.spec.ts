@@ -14,6 +14,9 @@ import { textInPhotos } from '../../../demo/demos/text-in-photos.ts';
 import { upscaling } from '../../../demo/demos/upscaling.ts';
 import { voice } from '../../../demo/demos/voice.ts';
 import { codeOf as codeOfAny } from '../../../demo/any/code.ts';
+import { ABOUTS } from '../../../demo/any/abouts.ts';
+import { TASKS } from '../../../demo/any/tasks.ts';
+import { literal } from '../../../demo/demos/code.ts';
 import { codeOf } from '../../../demo/fetch/code.ts';
 import { CODE } from '../../../demo/likeness/code.ts';
 import { snippetOf } from '../../../demo/serving/models.ts';
@@ -64,11 +67,17 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
       snippetOf(demo, { batchSize: 2, maxBatchDelay: 5, maxWorkers: 2, jobQueueSize: 9, deadline: 50 } as never),
     ];
   yield ['likeness', CODE];
-  yield ['any', codeOfAny('ORG/NAME', undefined, "document.querySelector('img')!", {})];
-  yield ['any-image', codeOfAny(undefined, 'image_classifier', "document.querySelector('img')!", {})];
-  const question = JSON.stringify({ question: 'Where?', context: "In Ada's house." });
-  yield ['any-question', codeOfAny('ORG/NAME', 'question_answerer', question, { topK: 2 })];
-  yield ['any-labels', codeOfAny(undefined, 'zero_shot_text_classifier', '"A text"', { labels: ['a', 'b'] })];
+  const image = "document.querySelector('img')!";
+  const repository = { repository: 'ORG/NAME' };
+  yield ['any', codeOfAny(repository, undefined, image, {}, undefined)];
+  yield ['any-image', codeOfAny('folder', 'image_classifier', image, {}, undefined)];
+  const question = literal({ question: 'Where?', context: "In Ada's house." });
+  yield ['any-question', codeOfAny(repository, 'question_answerer', question, { topK: 2 }, undefined)];
+  yield ['any-labels', codeOfAny('folder', 'zero_shot_text_classifier', "'A text'", { labels: ['a', 'b'] }, undefined)];
+  for (const [name, { sample, params = {} }] of Object.entries(TASKS))
+    if (sample) yield [`any-${name}`, codeOfAny(repository, name, '', params, sample)];
+  const { url, config } = ABOUTS['cut-out'].own;
+  yield ['cut-out', codeOfAny({ url: `/${url}`, config }, 'background_remover', image, {}, undefined)];
 }
 
 /** The blocks in TypeScript of docs/model-config.md, which continue one another: each is a module with what it needs. */

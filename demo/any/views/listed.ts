@@ -1,0 +1,93 @@
+/** Views of answers that are lists of texts. */
+import type {
+  Classification,
+  FilledMask,
+  RankedText,
+  RankingInput,
+  ResultOf,
+  TextGenerator,
+} from '../../../src/index.js';
+import { bars } from '../../outputs/bars.js';
+import { el } from '../../page/dom.js';
+import type { AnswerView } from '../task.js';
+import { counted, headed } from './headed.js';
+
+/** The most texts in a list. */
+const MAX_LISTED = 100;
+
+/** Shows texts in the order of their scores. */
+export function rankingView(): AnswerView<readonly RankedText[], RankingInput> {
+  const list = el('ol', { class: 'ranked', 'aria-label': 'Texts, the best first' });
+  const { element, head } = headed(list);
+  return {
+    element,
+    show(ranked, { texts }) {
+      head(counted(ranked.length, 'text'));
+      list.replaceChildren(
+        ...ranked
+          .slice(0, MAX_LISTED)
+          .map(({ index, score }) =>
+            el('li', {}, el('span', { dir: 'auto' }, texts[index]!), el('span', {}, score.toFixed(3))),
+          ),
+      );
+      return ranked[0] ? `The best is: ${texts[ranked[0].index]!}` : 'No text.';
+    },
+    clear() {
+      head(undefined);
+      list.replaceChildren();
+    },
+  };
+}
+
+/** Shows what may stand in the place of each mask. */
+export function masksView(): AnswerView<readonly (readonly FilledMask[])[], string> {
+  const element = el('div', { class: 'filled' });
+  const draw = (masks: readonly Classification[]): void =>
+    element.replaceChildren(
+      ...masks.map((candidates) => {
+        const view = bars(Math.max(1, Math.min(10, candidates.length)));
+        view.show(candidates);
+        return view.element;
+      }),
+    );
+  draw([[]]);
+  return {
+    element,
+    show(masks) {
+      draw(masks);
+      return masks.map(([best]) => best?.label ?? 'nothing').join(', ');
+    },
+    clear: () => draw([[]]),
+  };
+}
+
+/** Shows a text that a model has written. */
+export function writtenView(): AnswerView<ResultOf<TextGenerator>> {
+  const text = el('p', { class: 'marked', dir: 'auto' });
+  const { element, head } = headed(text);
+  return {
+    element,
+    show({ text: written, finishReason, usage }) {
+      head(counted(usage.completionTokens, 'token'), finishReason === 'length' ? 'ended by the limit' : '');
+      text.textContent = written;
+      return written;
+    },
+    clear() {
+      head(undefined);
+      text.textContent = '';
+    },
+  };
+}
+
+/** Says only that there is an answer: its JSON is below. */
+export function plainView(): AnswerView {
+  const { element, head } = headed();
+  return {
+    element,
+    show() {
+      head('Answered, in JSON below');
+      return 'Answered.';
+    },
+    clear: () => head(undefined),
+  };
+}
