@@ -83,6 +83,7 @@ export const TASKS: { readonly [Name in HandlerName]: Task } = {
   image_classifier: ofImage(CLASSES),
   zero_shot_image_classifier: ofImage(CLASSES, { labels: 'a person, a cat, a street' }),
   object_detector: ofImage(OBJECTS),
+  object_tracker: ofImage(OBJECTS),
   zero_shot_object_detector: ofImage(OBJECTS, { labels: 'a person, a cat, a cup' }),
   image_segmenter: ofImage(regionsView),
   instance_segmenter: { ...ofImage(regionsView), sample: drawing('paintInstances') },
