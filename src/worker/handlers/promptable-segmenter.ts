@@ -1,7 +1,7 @@
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
 import type { Context, InputKind } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
-import type { Session, Tensors } from '../../contract/tensors.js';
+import type { Session, Tensor, Tensors } from '../../contract/tensors.js';
 import type { Box } from '../outputs/detection/detection.js';
 import { promptedMask } from '../outputs/prompted-masks.js';
 import { numbersOf } from '../outputs/rows.js';
@@ -12,7 +12,8 @@ import type { ConfigSchema } from '../../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
 import { EncodedImages, ImageEncoder, type EncodedImage } from './image-encoder.js';
 import { gridOf } from './placements.js';
-import { PROMPT_INPUTS, promptFeeds, readPrompts, type PromptedImage } from './prompts.js';
+import { findForm, joinObjects, type PromptForm } from './prompt-form.js';
+import { placePrompts, readPrompts, type PromptedImage } from './prompts.js';
 import { zeros } from './run-model.js';
 import { STATE_SCHEMA } from './state-schema.js';
 import { VISION_SCHEMA } from './vision-params.js';
@@ -39,9 +40,6 @@ export interface PromptedMask {
   /** Its pixels in the upright photo. */
   readonly mask: RunMask;
 }
-
-/** The names of the decoder's outputs. */
-const [MASKS, SCORES] = ['pred_masks', 'iou_scores'];
 
 /**
  * Segments the objects of a photo that points or boxes show, with models such as Segment Anything (SAM) and SAM 2, as
@@ -87,7 +85,7 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
 
   #images!: EncodedImages;
   #decoder!: Session;
-  #takesBoxes!: boolean;
+  #form!: PromptForm;
 
   /**
    * Opens encoder and decoder.
@@ -98,30 +96,19 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
     const encoder = await context.openHandler('vision', ImageEncoder);
     this.#images = new EncodedImages(encoder);
     this.#decoder = await context.open('decoder');
-    const { points, labels, boxes } = PROMPT_INPUTS;
-    const [inputs, outputs] = [this.#decoder.inputs, this.#decoder.outputs].map((all) => all.map(({ name }) => name));
-    this.#takesBoxes = inputs!.includes(boxes);
-    const encoded = encoder.handler.model.outputs.map(({ name }) => name);
-    const unknown = inputs!.find((name) => ![points, labels, boxes, ...encoded].includes(name));
-    const missing =
-      [points, labels].find((name) => !inputs!.includes(name)) ??
-      [MASKS, SCORES].find((name) => !outputs!.includes(name!));
-    if (unknown === undefined && missing === undefined) return;
-    throw new TabServeError(
-      'model-config',
-      `Node "decoder": the model needs the inputs "${points}" and "${labels}", the outputs "${MASKS}" and "${SCORES}", and otherwise inputs that are outputs of the node "vision" (${encoded.join(', ')}); ${unknown === undefined ? `"${missing}" is missing` : `nothing fills its input "${unknown}"`}. Export both parts of the model together, as Optimum does.`,
+    this.#form = findForm(
+      this.#decoder,
+      encoder.handler.model.outputs.map(({ name }) => name),
     );
   }
 
   /** Returns the decoder's inputs for one point. */
   example(_context: Context, node?: string): Tensors | undefined {
     if (node !== 'decoder') return undefined;
-    const prompts: readonly string[] = Object.values(PROMPT_INPUTS);
-    const encoded = zeros(this.#decoder.inputs.filter(({ name }) => !prompts.includes(name)));
+    const encoded = zeros(this.#decoder.inputs.filter(({ name }) => !this.#form.inputs.includes(name)));
     const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
-    const placement = { width: 1, height: 1, tensorWidth: 1, tensorHeight: 1, geometry };
-    const point = { image: '', points: [[1, 1]], labels: [1], boxes: [] } as never;
-    return encoded && { ...encoded, ...promptFeeds(point, placement, this.#takesBoxes) };
+    const placement = { width: 8, height: 8, tensorWidth: 8, tensorHeight: 8, geometry };
+    return encoded && { ...encoded, ...this.#form.feeds({ points: [[1, 1]], labels: [1], boxes: [] }, placement)[0] };
   }
 
   /** Encodes the photos of the rows, and makes their masks. A row that cannot be answered fails alone. */
@@ -141,29 +128,35 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
   }
 
   async #answer(row: PromptedImage, index: number, context: Context): Promise<readonly PromptedMask[]> {
-    const prompts = readPrompts(row, this.#takesBoxes);
+    const prompts = readPrompts(row, this.#form.takesBoxes);
     const image = await this.#images.of(prompts.image, context);
-    const feeds = promptFeeds(prompts, image.placement, this.#takesBoxes);
+    const feeds = this.#form.feeds(placePrompts(prompts, image.placement), image.placement);
     const encoded = Object.fromEntries(
       this.#decoder.inputs.flatMap(({ name }) => (name in image.outputs ? [[name, image.outputs[name]!]] : [])),
     );
-    const outputs = await this.#decoder.run({ ...encoded, ...feeds }, { signal: context.signal });
-    context.heartbeat();
-    return this.#masksOf(outputs, image, index, context);
+    const runs: (readonly [Tensor, Tensor])[] = [];
+    for (const prompted of feeds) {
+      const outputs = await this.#decoder.run({ ...encoded, ...prompted }, { signal: context.signal });
+      context.heartbeat();
+      const [masks, scores] = this.#form.outputs;
+      runs.push(this.#form.read(numbersOf(outputs, masks), numbersOf(outputs, scores)));
+    }
+    return this.#masksOf(...joinObjects(runs), image, index, context);
   }
 
   #masksOf(
-    outputs: Tensors,
+    masks: Tensor,
+    scores: Tensor,
     { placement, isPadded }: EncodedImage,
     index: number,
     context: Context,
   ): readonly PromptedMask[] {
-    const [masks, scores] = [numbersOf(outputs, MASKS!), numbersOf(outputs, SCORES!)];
+    const [maskName, scoreName] = this.#form.outputs;
     const [, objects = 0, count = 0, height = 0, width = 0] = masks.dims;
     if (masks.dims.length !== 5 || scores.data.length !== objects * count)
       throw new TabServeError(
         'inference-failed',
-        `The outputs "${MASKS}" and "${SCORES}" have the dims [${masks.dims.join(', ')}] and [${scores.dims.join(', ')}]; they must be [1, objects, masks, height, width] and [1, objects, masks].`,
+        `The outputs "${maskName}" and "${scoreName}" have the dims [${masks.dims.join(', ')}] and [${scores.dims.join(', ')}]; they must be [1, objects, masks, height, width] and [1, objects, masks].`,
       );
     const [logits, fits] = [toFloats(masks), toFloats(scores)];
     checkScores(logits, 'logits', false);

@@ -1,9 +1,8 @@
-/** What a request asks of a photo, by points and boxes, and the model's inputs for it. */
+/** What a request asks of a photo, by points and boxes. */
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { ImageInput } from '../../contract/images.js';
 import type { KeptMessage } from '../../contract/kept-input.js';
-import type { Tensors } from '../../contract/tensors.js';
 import { checkKeys } from '../../shared/check-keys.js';
 import { isRecord } from '../../shared/schema.js';
 import type { Placement } from './placements.js';
@@ -20,8 +19,8 @@ export interface PromptedImage {
   readonly boxes?: readonly (readonly [x1: number, y1: number, x2: number, y2: number])[];
 }
 
-/** The names of the model's inputs for prompts. */
-export const PROMPT_INPUTS = { points: 'input_points', labels: 'input_labels', boxes: 'input_boxes' } as const;
+/** What is asked of a photo: all that a row has beside it. */
+export type Prompts = Required<Omit<PromptedImage, 'image'>>;
 
 const KEYS = ['image', 'points', 'labels', 'boxes'] as const;
 
@@ -41,7 +40,7 @@ export function readPrompts(input: PromptedImage, takesBoxes: boolean): Required
     throw invalid('There is neither a point nor a box, which say what is looked for. Pass points or boxes.');
   if (boxes.length > 0 && !takesBoxes)
     throw invalid(
-      `boxes: this model has no input "${PROMPT_INPUTS.boxes}": it was exported for points alone. Pass points, or export it with boxes.`,
+      'boxes: this model has no input "input_boxes": it was exported for points alone. Pass points, or export it with boxes.',
     );
   if (points.length > 0 && boxes.length > 1)
     throw invalid(
@@ -71,39 +70,25 @@ function checkNumbers(key: string, value: unknown, length: number, form: string)
 }
 
 /**
- * Returns the model's inputs for prompts: `input_points` `[1, 1, points, 2]` and `input_labels` `[1, objects, points]`,
- * and if the model takes boxes `input_boxes` `[1, boxes, 4]`. Coordinates are pixels of the tensor.
+ * Returns prompts in pixels of the tensor.
  * @throws `invalid-input` for a point or a corner that is not in the photo
  */
-export function promptFeeds(
-  { points, labels, boxes }: Required<PromptedImage>,
-  { width, height, geometry }: Placement,
-  takesBoxes: boolean,
-): Tensors {
+export function placePrompts({ points, labels, boxes }: Prompts, { width, height, geometry }: Placement): Prompts {
   const { scaleX, scaleY, offsetX, offsetY } = geometry;
-  const inTensor = (key: string, pairs: readonly number[]): Float32Array => {
-    const outside = pairs.findIndex((at, index) => at < 0 || at > (index % 2 === 0 ? width : height));
+  const placed = <Numbers extends readonly number[]>(key: string, numbers: Numbers): Numbers => {
+    const outside = numbers.findIndex((at, index) => at < 0 || at > (index % 2 === 0 ? width : height));
     if (outside >= 0)
       throw invalid(
-        `${key}: ${outside % 2 === 0 ? 'x' : 'y'} is ${pairs[outside]}, outside of the photo of ${width} × ${height} pixels. Coordinates are pixels of the upright photo.`,
+        `${key}: ${outside % 2 === 0 ? 'x' : 'y'} is ${numbers[outside]}, outside of the photo of ${width} × ${height} pixels. Coordinates are pixels of the upright photo.`,
       );
-    return Float32Array.from(pairs, (at, index) => (index % 2 === 0 ? at * scaleX + offsetX : at * scaleY + offsetY));
+    return numbers.map((at, index) =>
+      index % 2 === 0 ? at * scaleX + offsetX : at * scaleY + offsetY,
+    ) as unknown as Numbers;
   };
-  const objects = Math.max(1, boxes.length);
   return {
-    [PROMPT_INPUTS.points]: {
-      dtype: 'float32',
-      dims: [1, 1, points.length, 2],
-      data: inTensor('points', points.flat()),
-    },
-    [PROMPT_INPUTS.labels]: {
-      dtype: 'int64',
-      dims: [1, objects, points.length],
-      data: BigInt64Array.from(labels, (label) => BigInt(label)),
-    },
-    ...(takesBoxes && {
-      [PROMPT_INPUTS.boxes]: { dtype: 'float32', dims: [1, boxes.length, 4], data: inTensor('boxes', boxes.flat()) },
-    }),
+    points: points.map((point) => placed('points', point)),
+    labels,
+    boxes: boxes.map((box) => placed('boxes', box)),
   };
 }
 
