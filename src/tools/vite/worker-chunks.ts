@@ -37,11 +37,12 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
     /^worker\/(handlers\/(label-texts|zero-shot-(image|object)|image-text)|outputs\/detection\/text-queries)/,
   ],
   ['images', /^(worker\/images\/|shared\/is-a\.)/],
-  ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
+  ['detection', /^worker\/(handlers\/(object-detector|image-boxes)|outputs\/(detection\/|nms))/],
   [
     'segmentation',
-    /^worker\/(handlers\/((image|instance|promptable)-segmenter|image-encoder|prompts|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|queries|runs))/,
+    /^worker\/(handlers\/((image|promptable)-segmenter|image-encoder|prompts|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
   ],
+  ['instances', /^worker\/(handlers\/instance-|outputs\/(queries|instance-))/],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   [
     'text',
