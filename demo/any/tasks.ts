@@ -91,6 +91,7 @@ export const TASKS: { readonly [Name in HandlerName]: Task } = {
   depth_estimator: { ...ofImage(depthView), sample: drawing('paintDepth') },
   background_remover: { ...ofImage(cutOutView), sample: drawing('paintPicture') },
   image_to_image: { ...ofImage(pictureView, { photos: SMALL_PHOTOS }), sample: drawing('paintPicture') },
+  image_to_text: { ...ofImage(writtenView), params: { maxNewTokens: 40 } },
   image_feature_extractor: ofImage(plainView),
   image_text_embedder: {
     mount: photoSearch,

@@ -37,19 +37,20 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
     /^worker\/(handlers\/(label-texts|zero-shot-(image|object)|image-text)|outputs\/detection\/text-queries)/,
   ],
   ['images', /^(worker\/images\/|shared\/is-a\.)/],
-  ['detection', /^worker\/(handlers\/object-detector|outputs\/(detection\/|nms))/],
+  ['detection', /^worker\/(handlers\/(object-detector|image-boxes)|outputs\/(detection\/|nms))/],
   [
     'segmentation',
-    /^worker\/(handlers\/((image|instance|promptable)-segmenter|image-encoder|prompts|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|queries|runs))/,
+    /^worker\/(handlers\/((image|promptable)-segmenter|image-encoder|prompts|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
+  ],
+  ['instances', /^worker\/(handlers\/instance-|outputs\/(queries|instance-))/],
+  [
+    'generation',
+    /^worker\/(handlers\/(text-generator|text-to-text|generation-handler|encoder-decoder|image-to-text)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,
   ],
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   [
     'text',
     /^worker\/(handlers\/(text-(handler|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
-  ],
-  [
-    'generation',
-    /^worker\/(handlers\/(text-generator|text-to-text|generation-handler)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,
   ],
   ['ocr', /^worker\/(handlers\/text-|outputs\/ocr\/)/],
   ['audio', /^(worker\/(handlers\/(audio|voice|silero)|audio\/|outputs\/speech)|contract\/audio)/],

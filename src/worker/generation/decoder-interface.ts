@@ -39,10 +39,11 @@ export interface DecoderInterface {
 const EXPORTS = {
   text_generator: 'text-generation-with-past',
   text_to_text: 'text2text-generation-with-past',
+  image_to_text: 'image-to-text-with-past',
 } as const;
 
 /**
- * @param handler whose decoder it is: `text_to_text` reads an encoder's output
+ * @param handler whose decoder it is: all but `text_generator`'s read an encoder's output
  * @throws `model-config` naming what is missing, or what nothing fills
  */
 export function readInterface(
@@ -59,7 +60,7 @@ export function readInterface(
       `A language model has the input "input_ids" [rows, tokens] and the output "logits" [rows, tokens, vocabulary]. This model has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. ${advice}`,
     );
   const cache = inputs.filter(({ name }) => name.startsWith('past')).map((past) => cacheTensor(past, outputs));
-  const readsEncoder = handler === 'text_to_text';
+  const readsEncoder = handler !== 'text_generator';
   const found = {
     ids,
     mask: input('attention_mask'),

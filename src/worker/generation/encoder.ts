@@ -7,32 +7,40 @@ import { integers } from '../tensors/tensors.js';
 import { ones } from './decoder.js';
 import { listInfos, type DecoderInterface } from './decoder-interface.js';
 
-/** An encoder: what it makes of a text, the decoder reads with each token that it writes. */
+/** What encoders read, with the input that they read it from, and Optimum's export of them. */
+const READS = {
+  text: { name: 'input_ids', dims: ['rows', 'tokens'], task: 'text2text-generation-with-past' },
+  image: { name: 'pixel_values', dims: ['rows', 'channels', 'height', 'width'], task: 'image-to-text-with-past' },
+} as const;
+
+/** An encoder: what it makes of a text or an image, the decoder reads with each token that it writes. */
 export class Encoder {
   readonly #session: Session;
-  readonly #ids: TensorInfo;
   readonly #mask: TensorInfo | undefined;
   readonly #output: OutputInfo;
+  /** The input of the text's tokens, or of the image. */
+  readonly input: TensorInfo;
 
   /** @throws `model-config` naming what is missing, or what nothing fills */
-  constructor(session: Session) {
+  constructor(session: Session, reads: keyof typeof READS) {
     const { inputs, outputs } = session;
-    const ids = inputs.find(({ name }) => name === 'input_ids');
-    const output = outputs.find(({ name }) => name === 'last_hidden_state');
-    if (!ids || !output || ids.dims.length !== 2 || output.dims.length !== 3)
+    const { name, dims, task } = READS[reads];
+    const input = inputs.find((one) => one.name === name);
+    const output = outputs.find((one) => one.name === 'last_hidden_state');
+    if (!input || !output || input.dims.length !== dims.length || output.dims.length !== 3)
       throw new TabServeError(
         'model-config',
-        `A text's encoder has the input "input_ids" [rows, tokens] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task text2text-generation-with-past.`,
+        `The encoder of ${reads === 'image' ? 'an image' : 'a text'} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task ${task}.`,
       );
     this.#session = session;
-    this.#ids = ids;
-    this.#mask = inputs.find(({ name }) => name === 'attention_mask');
+    this.input = input;
+    this.#mask = reads === 'text' ? inputs.find((one) => one.name === 'attention_mask') : undefined;
     this.#output = output;
-    const others = inputs.filter((one) => one !== ids && one !== this.#mask);
+    const others = inputs.filter((one) => one !== input && one !== this.#mask);
     if (others.length > 0)
       throw new TabServeError(
         'model-config',
-        `text_to_text fills no input ${listInfos(others)} of an encoder. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
+        `${reads}_to_text fills no input ${listInfos(others)} of an encoder. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
       );
   }
 
@@ -48,19 +56,16 @@ export class Encoder {
     );
   }
 
-  /** Returns what the encoder makes of one text, for the caller to free. @throws what the session's run throws */
-  async run(tokens: readonly number[], signal?: AbortSignal): Promise<Tensor> {
-    const { [this.#output.name]: output, ...others } = await this.#session.run(this.feeds(tokens), {
-      signal,
-      keep: true,
-    });
+  /** Returns what the encoder makes of its inputs, for the caller to free. @throws what the session's run throws */
+  async run(feeds: Tensors, signal?: AbortSignal): Promise<Tensor> {
+    const { [this.#output.name]: output, ...others } = await this.#session.run(feeds, { signal, keep: true });
     freeTensors(Object.values(others));
     return output!;
   }
 
   /** Returns the model's inputs for one text. */
-  feeds(tokens: readonly number[]): Tensors {
-    const { name, dtype } = this.#ids;
+  textFeeds(tokens: readonly number[]): Tensors {
+    const { name, dtype } = this.input;
     const mask = this.#mask && { [this.#mask.name]: ones(this.#mask.dtype, tokens.length) };
     return { [name]: integers(dtype, [1, tokens.length], tokens), ...mask };
   }

@@ -50,7 +50,7 @@ export async function readModelFacts(
     defaults,
     checkSampling: (counts) => checkDefaults(defaults, OF_SAMPLING.filter(counts), file, schema),
     eosTokenIds: eosTokensOf(model),
-    startTokenId: startTokenOf(defaults) ?? startTokenOf(model),
+    startTokenId: startTokenOf(defaults) ?? startTokenOf(model) ?? startTokenOf(textConfigOf(model)),
     vocabularySize,
   };
 }
@@ -94,13 +94,17 @@ function ignoredDefaults(defaults: Json, schema: ConfigSchema): readonly string[
 
 /** Returns the tokens that end an answer, as `config.json` has them. */
 function eosTokensOf(config: Json): readonly number[] {
-  const text = isRecord(config['text_config']) ? config['text_config'] : {};
-  const ids: unknown = config['eos_token_id'] ?? text['eos_token_id'] ?? [];
+  const ids: unknown = config['eos_token_id'] ?? textConfigOf(config)['eos_token_id'] ?? [];
   return [ids].flat().filter(isToken);
 }
 
 function startTokenOf({ decoder_start_token_id: start, bos_token_id: bos }: Json): number | undefined {
   return [start, bos].find(isToken);
+}
+
+/** Returns the part of a `config.json` that is of the model of texts; all of it if there are no parts. */
+function textConfigOf(config: Json): Json {
+  return [config['text_config'], config['decoder']].find(isRecord) ?? config;
 }
 
 function isToken(id: unknown): id is number {
@@ -109,7 +113,7 @@ function isToken(id: unknown): id is number {
 
 /** Returns the most tokens of prompt and answer together, as `config.json` has it. */
 export function contextLengthOf(config: Json): number | undefined {
-  const text = isRecord(config['text_config']) ? config['text_config'] : config;
+  const text = textConfigOf(config);
   return ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seq_len']
     .map((key) => text[key])
     .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0);

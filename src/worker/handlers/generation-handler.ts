@@ -39,6 +39,7 @@ const OF_DRAWING = ['temperature', 'topK', 'topP', 'minP', 'seed'] as const;
 
 /** A row that is ready for the model. */
 export interface Prompt<Own extends Settings = Settings> {
+  /** Of the row's text; none if it is an image. */
   readonly tokens: readonly number[];
   readonly settings: Own;
 }
@@ -62,11 +63,11 @@ interface Resume extends Begun {
 }
 
 /** What the handlers share that generate text. A subclass makes prompts of rows, and runs its model on a prompt. */
-export abstract class GenerationHandler<Input, Own extends Settings = Settings> extends StagedHandler<
+export abstract class GenerationHandler<
   Input,
-  readonly (Prompt<Own> | undefined)[],
-  readonly (GeneratedAnswer | undefined)[]
-> {
+  Own extends Settings = Settings,
+  Ready extends Prompt<Own> = Prompt<Own>,
+> extends StagedHandler<Input, readonly (Ready | undefined)[], readonly (GeneratedAnswer | undefined)[]> {
   declare readonly partType?: string;
 
   static override readonly takes: InputKind = 'text';
@@ -77,7 +78,7 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
       minimum: 1,
       readOnly: true,
       description:
-        "The most tokens of prompt and answer together; for text_to_text, of a text, and of an answer. Default: what the repository's config.json says.",
+        "The most tokens of prompt and answer together; for text_to_text and image_to_text, of a text, and of an answer. Default: what the repository's config.json says.",
     },
     ...GENERATION_SCHEMA,
   };
@@ -100,11 +101,11 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
   }
 
   /** Returns the tokens of a row, and what its request sets. @throws `invalid-input`, which fails the row */
-  protected abstract promptOf(input: Input, index: number, context: Context): Promise<Prompt<Own>>;
+  protected abstract promptOf(input: Input, index: number, context: Context): Promise<Ready>;
 
   /** Runs the model on a prompt. */
   protected abstract generate(
-    prompt: Prompt<Own>,
+    prompt: Ready,
     tools: GenerateTools,
   ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>>;
 
@@ -153,10 +154,7 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
   }
 
   /** Converts rows to tokens, and reads each row's settings. A row that cannot be read fails alone. */
-  override async preprocess(
-    data: readonly Row<Input>[],
-    context: Context,
-  ): Promise<readonly (Prompt<Own> | undefined)[]> {
+  override async preprocess(data: readonly Row<Input>[], context: Context): Promise<readonly (Ready | undefined)[]> {
     return await Promise.all(
       data.map(async (row, index) => {
         try {
@@ -184,7 +182,7 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
 
   /** Generates the answers. The rows of a batch, and other batches, take turns token by token. */
   override async inference(
-    inputs: readonly (Prompt<Own> | undefined)[],
+    inputs: readonly (Ready | undefined)[],
     context: Context,
   ): Promise<readonly (GeneratedAnswer | undefined)[]> {
     return await Promise.all(
@@ -201,7 +199,7 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
     );
   }
 
-  async #answer(given: Prompt<Own>, index: number, context: Context): Promise<GeneratedAnswer> {
+  async #answer(given: Ready, index: number, context: Context): Promise<GeneratedAnswer> {
     const begun = context.resumed(index) as Resume | undefined;
     const prompt = begun ? withSeed(given, begun.seed) : given;
     const guided = this.#guidedAnswer(prompt.settings);
@@ -275,9 +273,10 @@ export abstract class GenerationHandler<Input, Own extends Settings = Settings> 
 }
 
 /** Returns a prompt whose answer is drawn with the random numbers of a seed. */
-function withSeed<Own extends Settings>({ tokens, settings }: Prompt<Own>, seed: number | undefined): Prompt<Own> {
+function withSeed<Ready extends Prompt>(prompt: Ready, seed: number | undefined): Ready {
+  const { settings } = prompt;
   const { sampling } = settings;
   return sampling && seed !== undefined
-    ? { tokens, settings: { ...settings, sampling: { ...sampling, seed } } }
-    : { tokens, settings };
+    ? { ...prompt, settings: { ...settings, sampling: { ...sampling, seed } } }
+    : prompt;
 }

@@ -21,6 +21,7 @@ export * from './question-answerer.js';
 export * from './fill-mask.js';
 export * from './text-generator.js';
 export * from './text-to-text.js';
+export * from './image-to-text.js';
 export * from './image-segmenter.js';
 export * from './instance-segmenter.js';
 export * from './promptable-segmenter.js';

@@ -1,30 +1,35 @@
-import type { Context } from '../../contract/handler.js';
-import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import { TabServeError } from '../../contract/errors.js';
-import type { OutputInfo, Tensor, Tensors } from '../../contract/tensors.js';
-import type { Box } from '../outputs/detection/detection.js';
-import { checkLabels, labelOf } from '../outputs/labels.js';
-import { segmentsOf } from '../outputs/queries.js';
-import { checkRows, numbersOf } from '../outputs/rows.js';
-import type { RunMask } from '../outputs/runs.js';
-import { checkScores } from '../outputs/scores.js';
-import { transferResult } from '../outputs/transfer.js';
+import type { Context, Params } from '../../contract/handler.js';
+import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
+import type { OutputInfo, Tensors } from '../../contract/tensors.js';
 import { architectureOf } from '../../shared/hugging-face.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { slice, toFloats } from '../tensors/tensors.js';
+import type { ModelFacts } from '../outputs/detection/decoder.js';
+import type { Box } from '../outputs/detection/detection.js';
+import { viewsOf } from '../outputs/detection/views.js';
+import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
+import type { RunMask } from '../outputs/runs.js';
+import { transferResult } from '../outputs/transfer.js';
 import { compose, normalize, resize, toTensor } from '../transforms/index.js';
-import { gridOf } from './placements.js';
+import { maskForm, prototypeForm } from './instance-boxes.js';
+import type { InstanceForm } from './instance-form.js';
+import { QUERY_OUTPUTS, queryForm, queryOutputs } from './instance-queries.js';
+import { exportOf } from './model-export.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
 /** The `params` of an instance segmenter. */
 export interface InstanceSegmenterParams extends VisionParams {
-  /** Segments whose class has a probability of at most this are dropped. */
+  /** Segments whose class has a probability of at most this are dropped; of a model that finds boxes, those below it. */
   readonly scoreThreshold?: number;
   /** The probability from which a pixel is in a segment's own mask. */
   readonly maskThreshold?: number;
-  /** Segments of which others cover all but this part are dropped. */
+  /** Segments of which others cover all but this part are dropped. Only for queries. */
   readonly overlapThreshold?: number;
+  /** The IoU threshold of non-maximum suppression, as of an object detector. Only for a model that finds boxes. */
+  readonly iouThreshold?: number;
+  /** The largest number of instances in one photo. Only for a model that finds boxes. */
+  readonly maxDetections?: number;
 }
 
 /** One object or region of a photo. */
@@ -32,23 +37,31 @@ export interface Instance {
   readonly label: string;
   /** The probability of the label, in 0..1. */
   readonly score: number;
-  /** The smallest box around the mask, in pixels of the upright photo. */
+  /**
+   * In pixels of the upright photo: the model's own box, clipped to the photo. Of a model that finds no boxes, the smallest
+   * one around the mask.
+   */
   readonly box: Box;
   /** Its pixels in the upright photo. */
   readonly mask: RunMask;
 }
 
-/** The names that exporters give the outputs: of classes, and of masks. */
-const OUTPUTS = [
-  ['class_queries_logits', 'masks_queries_logits'],
-  ['logits', 'pred_masks'],
-] as const;
+const DECODERS = ['queries', 'torchvision', 'yolov8', 'yolov5', 'rows'] as const;
+type Decoder = (typeof DECODERS)[number];
+
+/** The names that torchvision's users give the outputs of Mask R-CNN. */
+const MASK_OUTPUTS = ['boxes', 'labels', 'scores', 'masks'];
 
 /**
- * Finds the objects and regions of a photo, each with its pixels, as transformers' pipeline `image-segmentation` does for
- * models that have a mask for each of their queries. The model's outputs are `class_queries_logits` `[rows, queries,
- * classes + 1]` and `masks_queries_logits` `[rows, queries, height, width]`, or DETR's `logits` and `pred_masks`. The
- * default transforms are ImageNet's, for a square.
+ * Finds the objects and regions of a photo, each with its pixels. The model has one of three forms, `handler.decoder`:
+ *
+ * - A class and a mask for each of its queries, as MaskFormer, Mask2Former and DETR, by transformers' pipeline
+ *   `image-segmentation`: `class_queries_logits` `[rows, queries, classes + 1]` and `masks_queries_logits` `[rows, queries,
+ *   height, width]`, or DETR's `logits` and `pred_masks`. A pixel is in one segment only.
+ * - torchvision's Mask R-CNN: `boxes` `[boxes, 4]`, `labels`, `scores`, and `masks` `[boxes, 1, height, width]`.
+ * - YOLO's segmentation: boxes with a coefficient for each of some prototypes, `[rows, prototypes, height, width]`.
+ *
+ * The default transforms are ImageNet's, for a square.
  * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax }, mask: { width, height, runs } }, …]`, best first; box and mask
  *   in pixels of the image; `paintInstances` makes them an `ImageData`
  */
@@ -63,12 +76,18 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   };
 
   static override readonly schema: ConfigSchema = {
+    decoder: {
+      enum: [...DECODERS],
+      readOnly: true,
+      description:
+        "The form of the model's outputs: a class and a mask for each query (queries), Mask R-CNN's (torchvision), or YOLO's boxes with mask coefficients (yolov8, which YOLO11 has, too; yolov5; rows, if the model removes overlapping boxes itself). Default: by the outputs' names, and by what Ultralytics writes in the file.",
+    },
     scoreThreshold: {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'Segments whose class has a probability of at most this are dropped.',
-      default: 0.9,
+      description:
+        'Segments whose class has a probability of at most this are dropped; of a model that finds boxes, those below it. Default: 0.9 for queries, otherwise 0.5.',
     },
     maskThreshold: {
       type: 'number',
@@ -81,8 +100,22 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'Segments of which others cover all but this part are dropped.',
+      description: 'Segments of which others cover all but this part are dropped. Only for queries.',
       default: 0.5,
+    },
+    iouThreshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description:
+        'The IoU threshold of non-maximum suppression, as of object_detector, with its default for the decoder. Only for a model that finds boxes.',
+    },
+    maxDetections: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'The largest number of instances in one photo; those of the highest scores are kept. Only for a model that finds boxes.',
+      default: 100,
     },
     maskSide: {
       type: 'integer',
@@ -99,56 +132,66 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
   );
 
-  /** The names of the outputs. */
-  #outputs!: readonly [classes: string, masks: string];
+  #form!: InstanceForm;
 
   /**
    * Opens the model and finds its outputs.
-   * @throws `model-config` if they are not there, or if the labels do not fit the classes
+   * @throws `model-config` if they are not there, or if the labels or another key do not fit them
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.#form = await this.#createForm(context);
+    const { isBatched, outputs, classes, note } = this.#form;
+    if (!isBatched) this.unbatchedOutputs = outputs;
+    if (classes !== undefined) checkLabels(this.mapping, classes, note);
+    this.#checkUsed(this.config, 'handler', 'model-config');
+  }
+
+  async #createForm(context: Context): Promise<InstanceForm> {
     const { outputs } = this.model;
-    const find = (name: string): OutputInfo | undefined => outputs.find((output) => output.name === name);
-    const names = OUTPUTS.find((pair) => pair.every(find));
-    if (!names)
+    const model: ModelFacts = {
+      outputs,
+      output: this.outputInfo,
+      size: this.fixedSize,
+      labels: labelCount(this.mapping),
+      json: (path) => context.files.json(path),
+      warn: (message) => context.warn(message),
+    };
+    const exported = await exportOf(this.model);
+    const own = this.config['decoder'] as Decoder | undefined;
+    if (own) exported?.checkDecoder('instance_segmenter', own, 'segment');
+    else exported?.checkTask('instance_segmenter', 'segment');
+    const name = own ?? decoderOf(outputs) ?? (exported?.decoderOf('segment') as Decoder | undefined);
+    if (name === 'queries') return queryForm(model, this.config['maskSide'] as number | undefined);
+    if (name === 'torchvision') return await maskForm(model);
+    if (name) return await prototypeForm(name, model);
+    throw new TabServeError(
+      'model-config',
+      `By its outputs' names, an instance segmenter knows ${QUERY_OUTPUTS.map((pair) => pair.join(' and ')).join(', ')}, and ${MASK_OUTPUTS.join(', ')}, but the model has ${outputs.map((one) => one.name).join(', ')}. Export it for the task image-segmentation, set handler.decoder to one of ${DECODERS.join(', ')}, or use image_segmenter for one map of classes.`,
+    );
+  }
+
+  protected override get defaults(): Params {
+    return { ...super.defaults, ...this.#form.defaults };
+  }
+
+  /** @throws if a key is without effect on the model's form */
+  #checkUsed(keys: Params, where: string, code: 'model-config' | 'invalid-input'): void {
+    const unused = this.#form.unused.find((key) => keys[key] !== undefined);
+    if (unused !== undefined)
       throw new TabServeError(
-        'model-config',
-        `An instance segmenter needs the outputs ${OUTPUTS.map((pair) => pair.join(' and ')).join(', or ')}, but the model has ${outputs.map(({ name }) => name).join(', ')}. Export the model for the task image-segmentation, or use image_segmenter.`,
+        code,
+        `${where}.${unused} is without effect on this model, whose outputs are ${this.#form.outputs.join(' and ')}. Remove it.`,
       );
-    this.#outputs = names;
-    const classes = find(names[0])!.dims[2];
-    if (typeof classes === 'number')
-      checkLabels(this.mapping, classes - 1, ' (besides the last one, which is no object)');
   }
 
   /** Converts the model's outputs to the segments of each row, and transfers their buffers to the page. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly Instance[] {
-    const [classes, masks] = this.#outputs.map((name) => {
-      const output = numbersOf(outputs, name);
-      checkRows(name, output, context.systemProperties.batchSize);
-      return output;
-    }) as [Tensor, Tensor];
-    if (classes.dims.length !== 3 || masks.dims.length !== 4 || classes.dims[1] !== masks.dims[1])
-      throw new TabServeError(
-        'inference-failed',
-        `The outputs ${this.#outputs.join(' and ')} have the dims [${classes.dims.join(', ')}] and [${masks.dims.join(', ')}]; they must be [rows, queries, classes + 1] and [rows, queries, height, width].`,
-      );
-    const [, channels, height, width] = masks.dims as [number, number, number, number];
+    const views = viewsOf(outputs, this.#form.outputs, context.systemProperties.batchSize);
     return (index) => {
-      const [scores, data] = [classes, masks].map((tensor) => toFloats(slice(tensor, index, index + 1))) as [
-        Float32Array,
-        Float32Array,
-      ];
-      checkScores(scores, 'logits', false);
-      checkScores(data, 'logits', false);
-      const side = this.config['maskSide'] as number | undefined;
-      const size = side === undefined ? { width, height } : { width: side, height: side };
-      const number = (name: string): number => this.param(name, index, context);
-      const segments = segmentsOf(
-        { classes: scores, masks: { data, channels, width, height, layout: 'NCHW' }, side },
-        gridOf(size, this.requirePlacement(index, context)),
-        { score: number('scoreThreshold'), mask: number('maskThreshold'), overlap: number('overlapThreshold') },
+      this.#checkUsed(context.params[index] ?? {}, 'params', 'invalid-input');
+      const segments = this.#form.segments(views[index]!, this.requirePlacement(index, context), (name) =>
+        this.param(name, index, context),
       );
       return transferResult(
         segments.map(({ classIndex, score, box, mask }) => ({
@@ -163,4 +206,10 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   }
 
   protected override emptyResult: readonly Instance[] = [];
+}
+
+/** Returns the decoder that the names of a model's outputs show; undefined if they show none. */
+function decoderOf(outputs: readonly OutputInfo[]): Decoder | undefined {
+  if (queryOutputs(outputs)) return 'queries';
+  return MASK_OUTPUTS.every((name) => outputs.some((output) => output.name === name)) ? 'torchvision' : undefined;
 }

@@ -22,6 +22,7 @@ export const HANDLERS = {
   fill_mask: async () => (await import('./fill-mask.js')).FillMask,
   text_generator: async () => (await import('./text-generator.js')).TextGenerator,
   text_to_text: async () => (await import('./text-to-text.js')).TextToText,
+  image_to_text: async () => (await import('./image-to-text.js')).ImageToText,
   image_segmenter: async () => (await import('./image-segmenter.js')).ImageSegmenter,
   instance_segmenter: async () => (await import('./instance-segmenter.js')).InstanceSegmenter,
   promptable_segmenter: async () => (await import('./promptable-segmenter.js')).PromptableSegmenter,

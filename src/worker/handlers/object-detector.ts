@@ -3,17 +3,16 @@ import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { ImageInput } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
 import type { ImageExplanation } from '../outputs/explanation.js';
-import type { Box, Detection, DetectionForms, Detections } from '../outputs/detection/detection.js';
+import type { Detection, DetectionForms, Detections } from '../outputs/detection/detection.js';
 import type { DetectionDecoder, ModelFacts, Size, TensorView } from '../outputs/detection/decoder.js';
 import { createDecoder, decoderSchema, DEFAULT_THRESHOLDS } from '../outputs/detection/formats.js';
 import { detectorConfig } from '../outputs/detection/hugging-face.js';
 import { selectBoxes } from '../outputs/detection/proposals.js';
+import { viewsOf } from '../outputs/detection/views.js';
 import { checkLabels, classCount, labelCount, labelOf } from '../outputs/labels.js';
-import { nms } from '../outputs/nms.js';
-import { checkRows, numbersOf } from '../outputs/rows.js';
-import { toFloats } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import { boxesInImage } from './image-boxes.js';
 import { exportOf } from './model-export.js';
 import type { Row as RowOf } from './row.js';
 import type { Placement } from './placements.js';
@@ -129,7 +128,7 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
     if (this.config['decoder'] === 'yolov8' && more === 1)
       return ' (YOLOv5 has one column more than classes: use decoder: yolov5 if it is a YOLOv5)';
     return this.config['decoder'] === 'yolov8' && (more === 32 || (more > 0 && more % 3 === 0))
-      ? ` (of these, ${more} may be ${more === 32 ? 'the mask coefficients of a segmentation' : `the numbers of ${more / 3} keypoints`}; object_detector reads exports of the task detect only)`
+      ? ` (of these, ${more} may be ${more === 32 ? 'the mask coefficients of a segmentation' : `the numbers of ${more / 3} keypoints`}; object_detector reads exports of the task detect only${more === 32 ? ', instance_segmenter those of the task segment' : ''})`
       : '';
   }
 
@@ -165,14 +164,18 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
   async #builtInDecoder(model: ModelFacts): Promise<DetectionDecoder> {
     const decoder = this.config['decoder'] ?? this.defaults['decoder'];
     const exported = await exportOf(this.model);
-    exported?.checkDecoder(typeof decoder === 'string' ? decoder : Object.keys(decoder as object)[0]!);
+    exported?.checkDecoder(
+      'object_detector',
+      typeof decoder === 'string' ? decoder : Object.keys(decoder as object)[0]!,
+      'detect',
+    );
     return await createDecoder(decoder, model);
   }
 
   /** Converts the model's outputs to the detections of each row. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => Detections {
     const rows = context.systemProperties.batchSize;
-    const views = this.#views(outputs, rows);
+    const views = viewsOf(outputs, this.#decoder.outputs, rows);
     return (index) => {
       const own = this.rowViews(views[index]!, index, context);
       const detections = this.#detect(own, this.requirePlacement(index, context), index, context);
@@ -203,7 +206,7 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
     context: Context,
   ): Promise<readonly ImageExplanation[]> {
     return this.explainImages(inputs, context, (outputs, rows, size) =>
-      this.#views(outputs, rows).map((views) => this.#classScores(views, size)),
+      viewsOf(outputs, this.#decoder.outputs, rows).map((views) => this.#classScores(views, size)),
     );
   }
 
@@ -216,61 +219,19 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
     return Float64Array.from({ length: count }, (_, index) => best[index] ?? 0);
   }
 
-  /** Returns each row's part of the outputs that the decoder reads. @throws `batch-contract` */
-  #views(outputs: Tensors, rows: number): TensorView[][] {
-    const tensors = this.#decoder.outputs.map((name) => {
-      const output = numbersOf(outputs, name);
-      checkRows(name, output, rows);
-      return { dims: output.dims.slice(1), data: toFloats(output) };
-    });
-    return Array.from({ length: rows }, (_, index) =>
-      tensors.map(({ dims, data }) => ({
-        dims,
-        data: data.subarray((index * data.length) / rows, ((index + 1) * data.length) / rows),
-      })),
-    );
-  }
-
   #detect(views: readonly TensorView[], placement: Placement, index: number, context: Context): Detections {
     const size: Size = { width: placement.tensorWidth, height: placement.tensorHeight };
-    const candidates = selectBoxes(this.#decoder.decode(views, size), this.param('scoreThreshold', index, context))
-      .map((candidate) => ({ ...candidate, ...toImage(candidate, placement) }))
-      .filter((candidate) => !isEmpty(clip(candidate, placement)));
-    const kept = nms(
-      candidates,
-      this.param<number | undefined>('iouThreshold', index, context) ?? this.#decoder.iouThreshold,
-      this.param('maxDetections', index, context),
-    );
-    return kept.map((candidate) => ({
-      label: this.labelAt(candidate.classIndex, index, context),
-      score: candidate.score,
-      box: clip(candidate, placement),
+    const found = boxesInImage(this.#decoder.decode(views, size), placement, {
+      score: this.param('scoreThreshold', index, context),
+      iou: this.param<number | undefined>('iouThreshold', index, context) ?? this.#decoder.iouThreshold,
+      count: this.param('maxDetections', index, context),
+    });
+    return found.map(({ classIndex, score, box }) => ({
+      label: this.labelAt(classIndex, index, context),
+      score,
+      box,
     }));
   }
-}
-
-/** Converts a box from pixels of the tensor to pixels of the image. */
-function toImage({ xmin, ymin, xmax, ymax }: Box, { geometry: { scaleX, scaleY, offsetX, offsetY } }: Placement): Box {
-  return {
-    xmin: (xmin - offsetX) / scaleX,
-    ymin: (ymin - offsetY) / scaleY,
-    xmax: (xmax - offsetX) / scaleX,
-    ymax: (ymax - offsetY) / scaleY,
-  };
-}
-
-function clip({ xmin, ymin, xmax, ymax }: Box, { width, height }: Size): Box {
-  const within = (value: number, limit: number): number => Math.min(Math.max(value, 0), limit);
-  return {
-    xmin: within(xmin, width),
-    ymin: within(ymin, height),
-    xmax: within(xmax, width),
-    ymax: within(ymax, height),
-  };
-}
-
-function isEmpty({ xmin, ymin, xmax, ymax }: Box): boolean {
-  return !(xmax > xmin && ymax > ymin);
 }
 
 function toTorchServe({ label, score, box: { xmin, ymin, xmax, ymax } }: Detection): Record<string, unknown> {

@@ -6,14 +6,8 @@ import { TabServeError } from '../../contract/errors.js';
 import { underivable } from '../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { searchBeams } from '../generation/beams.js';
-import { Decoder } from '../generation/decoder.js';
-import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
-import { Encoder } from '../generation/encoder.js';
-import { generate, type Generated } from '../generation/generate.js';
 import { answerModel, answerTools, plainSettings } from '../generation/golden-answer.js';
 import { GENERATION_CONFIG } from '../generation/model-facts.js';
-import { SharedSteps } from '../generation/shared-steps.js';
 import {
   readTextToTextSettings,
   TEXT_TO_TEXT_SCHEMA,
@@ -22,7 +16,7 @@ import {
 } from '../generation/text-to-text-settings.js';
 import { formatTokens, mostTokens } from '../generation/prompt.js';
 import { readText } from '../text/read-text.js';
-import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
+import { EncoderDecoderHandler, type EncoderPrompt } from './encoder-decoder-handler.js';
 
 /** The input of one row: a text, or a Blob of UTF-8. */
 export type TextToTextInput = string | Blob;
@@ -38,7 +32,7 @@ export type TextToTextInput = string | Blob;
  * is read from the names and dims of its inputs and outputs, not from a list of architectures.
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
-export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSettings> {
+export class TextToText extends EncoderDecoderHandler<TextToTextInput> {
   declare readonly paramsType?: TextToTextParams;
 
   static override readonly huggingFace: HuggingFaceTask = {
@@ -69,13 +63,10 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     async (tokens, maxNewTokens, choose) => {
       const own = this.settingsOf((name) => this.config[name] as never);
       const settings = { ...own, ...plainSettings(maxNewTokens), beams: undefined };
-      return (await this.generate({ tokens, settings }, answerTools(choose))).tokens;
+      return (await this.generate({ tokens, settings, feeds: this.encoder.textFeeds(tokens) }, answerTools(choose)))
+        .tokens;
     },
   );
-  #encoder!: Encoder;
-  #decoder!: Decoder;
-  #steps!: SharedSteps;
-  #interface!: DecoderInterface;
 
   /**
    * Opens encoder and decoder, and loads the tokenizer.
@@ -83,29 +74,16 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
    *   that the vocabulary does not have; `model-format`
    */
   override async initialize(context: Context): Promise<void> {
-    this.configure(context);
-    this.#encoder = new Encoder(await context.open('encoder', { keeps: () => true }));
-    const decoder = await context.open('decoder', { keeps: staysOnGpu });
-    this.#interface = readInterface(decoder, 'text_to_text');
-    this.#encoder.checkDecoder(this.#interface);
-    this.#decoder = new Decoder(decoder, this.#interface);
-    this.#steps = new SharedSteps(this.#decoder);
-    await this.loadTexts(context, this.#interface.vocabularySize);
+    await this.openModels(context, 'text');
     this.initialized = true;
   }
 
   /** Returns the inputs of encoder or decoder for one token. */
   example(_context: Context, node?: string): Tensors | undefined {
-    if (node === 'encoder') return this.#encoder.feeds([0]);
-    const hiddenStates = this.#encoder.exampleOutput(this.#interface);
-    return hiddenStates && this.#decoder.feeds([[0]], this.#decoder.emptyCache(hiddenStates));
+    return node === 'encoder' ? this.encoder.textFeeds([0]) : this.decoderExample();
   }
 
-  protected override async promptOf(
-    input: TextToTextInput,
-    index: number,
-    context: Context,
-  ): Promise<Prompt<TextToTextSettings>> {
+  protected override async promptOf(input: TextToTextInput, index: number, context: Context): Promise<EncoderPrompt> {
     if (typeof input !== 'string' && !(input instanceof Blob))
       throw new TabServeError('invalid-input', `Expected a string or a Blob of UTF-8, got ${describeValue(input)}.`);
     const { text } = await readText(input);
@@ -113,12 +91,8 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
     const settings = this.settingsOf((name) => this.param(name, index, context));
     const tokens = this.tokenizer.encode(text, undefined, mostTokens(this.contextLength), settings.sourceLanguage).ids;
     this.#checkLength(tokens);
-    if (settings.beams && !this.#decoder.takesRows)
-      throw new TabServeError(
-        'invalid-input',
-        'params.numBeams: this decoder runs one row at a time. Set numBeams to 1, or export it with a batch axis of any size.',
-      );
-    return { tokens, settings };
+    this.checkBeams(settings);
+    return { tokens, settings, feeds: this.encoder.textFeeds(tokens) };
   }
 
   #checkLength(tokens: readonly number[]): void {
@@ -131,19 +105,5 @@ export class TextToText extends GenerationHandler<TextToTextInput, TextToTextSet
 
   protected override settingsOf(param: (name: string) => never): TextToTextSettings {
     return readTextToTextSettings(param, this.facts, this.tokenizer.languages, this.contextLength);
-  }
-
-  protected override async generate(
-    { tokens, settings }: Prompt<TextToTextSettings>,
-    tools: GenerateTools,
-  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
-    const { startTokenId, beams } = settings;
-    const cache = this.#decoder.emptyCache(await this.#encoder.run(tokens, tools.signal));
-    tools.onRun();
-    const options = { prompt: [startTokenId], cache, settings, ...tools };
-    if (beams) return { ...(await searchBeams(this.#decoder, beams, options)), cachedTokens: 0 };
-    const { cache: last, ...generated } = await generate(this.#steps, options);
-    last.free();
-    return { ...generated, cachedTokens: 0 };
   }
 }

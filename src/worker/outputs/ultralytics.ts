@@ -11,6 +11,13 @@ const TASKS: Readonly<Record<string, string>> = {
   obb: 'rotated boxes',
 };
 
+/** The handlers that read them. */
+const HANDLERS: Readonly<Record<string, string>> = {
+  detect: 'object_detector',
+  classify: 'image_classifier',
+  segment: 'instance_segmenter',
+};
+
 /** Decoders of boxes that the model leaves to non-maximum suppression. */
 const DENSE = new Set(['yolov8', 'yolov5', 'yolox', 'nanodet']);
 
@@ -39,21 +46,35 @@ export class UltralyticsExport {
   checkTask(handler: string, own?: string): void {
     const task = this.#task;
     if (task === undefined || task === own) return;
+    const reader = HANDLERS[task];
+    const advice = reader
+      ? `Use ${reader}, or take another model.`
+      : 'Take another model, or read its outputs in a handler of your own (docs/handlers.md).';
     const reads = own === undefined ? 'none of Ultralytics’ tasks' : `the task ${own}`;
     throw new TabServeError(
       'model-config',
-      `The model's file says that Ultralytics exported it for the task ${task}, whose outputs are ${TASKS[task]}, but ${handler} reads ${reads}. Take another model, or read its outputs in a handler of your own (docs/handlers.md).`,
+      `The model's file says that Ultralytics exported it for the task ${task}, whose outputs are ${TASKS[task]}, but ${handler} reads ${reads}. ${advice}`,
     );
   }
 
-  /** @param decoder the name of a built-in decoder @throws `model-config` if it does not read this export */
-  checkDecoder(decoder: string): void {
+  /** Returns the name of the built-in decoder that reads an export of this task; undefined if the model is of another. */
+  decoderOf(task: string): string | undefined {
+    if (this.#task !== undefined && this.#task !== task) return undefined;
+    return this.#isEndToEnd ? 'rows' : this.#task && 'yolov8';
+  }
+
+  /**
+   * @param decoder the name of a built-in decoder
+   * @param task the one that the handler reads
+   * @throws `model-config` if the model is of another task, or the decoder does not read this export
+   */
+  checkDecoder(handler: string, decoder: string, task: string): void {
     // Rows may have columns to ignore, such as keypoints.
     if (decoder === 'rows') return;
-    this.checkTask('object_detector', 'detect');
-    const right = this.#isEndToEnd ? 'rows' : this.#task && 'yolov8';
+    this.checkTask(handler, task);
+    const right = this.decoderOf(task);
     if (right === undefined || right === decoder || !DENSE.has(decoder)) return;
-    const what = this.#isEndToEnd ? 'one that finds the final boxes itself (end2end or nms)' : 'of the task detect';
+    const what = this.#isEndToEnd ? 'one that finds the final boxes itself (end2end or nms)' : `of the task ${task}`;
     throw new TabServeError(
       'model-config',
       `handler.decoder is ${decoder}, but by its file the model is an export of Ultralytics, ${what}. Use decoder: ${right}.`,

@@ -166,6 +166,18 @@ export function padTensor(
   return readStep('padTensor', options, 'padTensor');
 }
 
+/**
+ * Pads the tensor to a square, the image at the top left, and resizes it to `side` × `side`: bilinearly, smoothed by a
+ * Gaussian before if it shrinks, as OWLv2's processor does.
+ * @param options `fill` is the number of what is padded, before `normalize`: gray by default
+ */
+export function letterboxTensor(
+  side: number,
+  options: { /** @default 0.5 */ readonly fill?: number } = {},
+): TransformStep {
+  return readStep('letterboxTensor', { side, ...options }, 'letterboxTensor');
+}
+
 /** Sets the tensor's layout: channels first (`NCHW`, torchvision's, the default) or last (`NHWC`). */
 export function layout(order: TensorLayout): TransformStep {
   return readStep('layout', order, 'layout');

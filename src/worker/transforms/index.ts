@@ -15,6 +15,7 @@ export {
   grayscale,
   layout,
   letterbox,
+  letterboxTensor,
   mirror,
   normalize,
   padImage,

@@ -47,7 +47,13 @@ function nameAndOptions(item: unknown, key: string): readonly [StepName, unknown
 }
 
 /** The steps on the tensor. */
-const AFTER_TENSOR: ReadonlySet<StepName> = new Set(['normalize', 'resizeTensor', 'padTensor', 'layout']);
+const AFTER_TENSOR: ReadonlySet<StepName> = new Set([
+  'normalize',
+  'resizeTensor',
+  'padTensor',
+  'letterboxTensor',
+  'layout',
+]);
 
 /**
  * Checks the order: pixel steps, one `toTensor`, then steps on the tensor, with at most one `layout`. Checks that values fit the

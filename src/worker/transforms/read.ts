@@ -135,6 +135,11 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
       position: oneOf(POSITIONS, position ?? 'top-left', `${key}.position`),
     };
   },
+  letterboxTensor(value, key) {
+    const { side: given, fill: color = 0.5 } = record(value, key, ['side', 'fill']);
+    if (!isNumber(color)) throw invalidValue(`${key}.fill`, color, 'a finite number');
+    return { side: side(given, `${key}.side`), fill: color };
+  },
   layout: (value, key) => oneOf(LAYOUTS, value, key),
 };
 

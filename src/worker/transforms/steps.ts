@@ -80,6 +80,7 @@ export interface StepOptions {
     readonly multipleOf?: number;
     readonly position: LetterboxPosition;
   };
+  readonly letterboxTensor: { readonly side: number; readonly fill: number };
   readonly layout: TensorLayout;
 }
 export type StepName = keyof StepOptions;
@@ -89,6 +90,6 @@ export type TransformStep = { [Name in StepName]: { readonly [Key in Name]: Step
 
 /**
  * Steps in the order in which they are applied: pixel steps, then `toTensor`, then `normalize`, `resizeTensor`,
- * `padTensor` and `layout`.
+ * `padTensor`, `letterboxTensor` and `layout`.
  */
 export type Transforms = readonly TransformStep[];

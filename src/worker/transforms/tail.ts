@@ -4,10 +4,11 @@
  */
 import { TabServeError } from '../../contract/errors.js';
 import { constrainedSize, type Geometry } from './lower.js';
-import type { HeightWidth, StepOptions, Transforms } from './steps.js';
+import { letterboxTensor } from './letterbox-tensor.js';
+import type { HeightWidth, StepName, StepOptions, Transforms } from './steps.js';
 
 /** A tensor `[channels, height, width]`, and how its points relate to those of the image. */
-interface Planes {
+export interface Planes {
   readonly data: Float32Array;
   readonly width: number;
   readonly height: number;
@@ -21,9 +22,11 @@ export interface Parts {
   readonly tail: Transforms;
 }
 
+const TENSOR_STEPS: readonly StepName[] = ['resizeTensor', 'padTensor', 'letterboxTensor'];
+
 /** Divides transforms before the first step that needs a tensor. */
 export function divide(transforms: Transforms): Parts {
-  const at = transforms.findIndex((step) => 'resizeTensor' in step || 'padTensor' in step);
+  const at = transforms.findIndex((step) => TENSOR_STEPS.some((name) => name in step));
   if (at < 0) return { head: transforms, tail: [] };
   const isLayout = (step: Transforms[number]): boolean => 'layout' in step;
   return {
@@ -50,6 +53,11 @@ export function tailSize(
       const { left, top, ...size } = paddedTo(step.padTensor, width, height);
       [offsetX, offsetY] = [offsetX + left, offsetY + top];
       ({ width, height } = size);
+    } else if ('letterboxTensor' in step) {
+      const { side } = step.letterboxTensor;
+      const scale = side / Math.max(width, height);
+      [scaleX, scaleY, offsetX, offsetY] = [scaleX * scale, scaleY * scale, offsetX * scale, offsetY * scale];
+      width = height = side;
     }
   }
   return { width, height, geometry: { scaleX, scaleY, offsetX, offsetY } };
@@ -73,6 +81,9 @@ export function runTail(tail: Transforms, input: Planes, channels: number): Floa
       }
       data = out;
       ({ width, height } = padded);
+    } else if ('letterboxTensor' in step) {
+      data = letterboxTensor({ data, width, height }, step.letterboxTensor, channels);
+      width = height = step.letterboxTensor.side;
     } else if ('layout' in step && step.layout === 'NHWC') data = channelsLast(data, channels);
   }
   return data;

@@ -163,6 +163,11 @@ const STEPS: {
       ],
     },
   },
+  letterboxTensor: {
+    description:
+      "Pads the tensor to a square with the number fill (default 0.5), the image at the top left, and resizes the square to side × side: bilinearly, smoothed by a Gaussian before if it shrinks, as OWLv2's processor does. Comes after toTensor.",
+    value: options<StepOptions['letterboxTensor']>({ side, fill: { type: 'number' } }, ['side']),
+  },
   layout: {
     description: 'Sets the layout: channels first (NCHW) or last (NHWC). Default NCHW. Comes after toTensor.',
     value: { enum: [...LAYOUTS] },

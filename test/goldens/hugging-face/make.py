@@ -6,6 +6,7 @@
 An input is a formula, an output its SHA-256 (of little-endian float32) and a strided sample to look at when it differs.
 """
 import base64
+import functools
 import hashlib
 import importlib
 import json
@@ -70,12 +71,13 @@ published = {
     "shi-labs/oneformer_coco_swin_large": ("OneFormer", {**DO, **RESCALE, **IMAGENET, "ignore_index": 255, "image_processor_type": "OneFormerImageProcessor", "resample": 2, "size": {"longest_edge": 1333, "shortest_edge": 800}}, None),
     "facebook/sam-vit-base": ("Sam", {**DO, **RESCALE, **IMAGENET, "do_convert_rgb": True, "do_pad": True, "image_processor_type": "SamImageProcessor", "pad_size": {"height": 1024, "width": 1024}, "resample": 2, "size": {"longest_edge": 1024}}, None),
     "SAM, small": ("Sam", {**DO, **RESCALE, **IMAGENET, "do_pad": True, "image_processor_type": "SamImageProcessor", "pad_size": {"height": 70, "width": 67}, "resample": 2, "size": {"longest_edge": 64}}, None),
+    "OWLv2 that shrinks": ("Owlv2", {**RESCALE, "image_processor_type": "Owlv2ImageProcessor", "size": {"height": 96, "width": 96}}, None),
     "Pillow's box filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 4, "size": {"height": 131, "width": 700}}, None),
     "Pillow's Hamming filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 5, "size": {"height": 131, "width": 700}}, None),
     "Nothing is done": ("ViT", {"do_normalize": False, "do_rescale": False, "do_resize": False, "image_processor_type": "ViTImageProcessorFast"}, None),
     "Another factor": ("ViT", {"do_normalize": True, "image_mean": [0.1, 0.2, 0.3], "image_std": [0.7, 0.6, 0.5], "image_processor_type": "ViTImageProcessor", "rescale_factor": 0.0173, "size": [33, 21]}, None),
     "An odd crop": ("Bit", {"image_processor_type": "BitImageProcessor", "crop_size": [44, 65], "size": 51}, None),
-    **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "ChineseCLIP", "DeiT", "EfficientNet", "GroundingDino", "Levit", "MobileViT", "OwlViT", "PoolFormer", "RTDetr", "Sam", "Segformer", "Siglip")},
+    **{f"Only {name}": (name, {"image_processor_type": f"{name}ImageProcessor"}, None) for name in ("Bit", "ChineseCLIP", "DeiT", "EfficientNet", "GroundingDino", "Levit", "MobileViT", "OwlViT", "Owlv2", "PoolFormer", "RTDetr", "Sam", "Segformer", "Siglip")},
 }
 
 # torch interpolates this one: the values themselves are compared.
@@ -106,6 +108,9 @@ def defaults(name):
 
 def golden(name, fields, size):
     processor = pil_class(name)(**{key: value for key, value in fields.items() if value is not None})
+    if name == "Owlv2":
+        # Gray, as transformers 4.57 and OWLv2's authors pad; 5.18.0 pads with black.
+        processor.pad = functools.partial(processor.pad, constant_value=0.5)
     values = processor(image(*size), return_tensors="np")["pixel_values"][0]
     assert values.dtype == (np.float32 if name != "ViT" or fields.get("do_rescale", True) or fields.get("do_normalize", True) else np.uint8)
     dims, values = values.shape, np.ascontiguousarray(values).astype("<f4").ravel()

@@ -12,7 +12,8 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TASKS = sorted(path.stem for path in (HERE / "make").glob("*.py") if path.stem != "common")
+HELPERS = ("common", "boxed_instances")
+TASKS = sorted(path.stem for path in (HERE / "make").glob("*.py") if path.stem not in HELPERS)
 
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE / "make"))

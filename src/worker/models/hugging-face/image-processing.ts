@@ -13,6 +13,9 @@ import { underivable, type Json } from '../../../shared/hugging-face.js';
 export const PREPROCESSOR = 'preprocessor_config.json';
 const ADVICE = 'Set handler.imageProcessing to the steps of this model.';
 
+/** The processor of SigLIP 2's models for photos of any size. */
+const NAFLEX = 'Siglip2';
+
 /** A step of `handler.imageProcessing`, as a config has it. */
 type Step = string | Json;
 
@@ -44,8 +47,8 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   const does = (field: string): boolean => Boolean(fields[field]) && !defaults.ignores?.includes(field);
   const { resize: kind } = defaults;
   const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
-  // ZoeDepth's interpolates numbers, after padding.
-  const [before, after] = kind === 'zoedepth' ? [[], resize] : [resize, []];
+  // ZoeDepth's and OWLv2's interpolate numbers, after padding.
+  const [before, after] = kind === 'zoedepth' || kind === 'owlv2' ? [[], resize] : [resize, []];
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
   const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop]) : [];
   const isMirrored = kind === 'zoedepth' || kind === 'swin2sr';
@@ -76,6 +79,14 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
         : '';
   for (const some of [IMAGE_PROCESSORS, TORCHVISION_PROCESSORS, TRANSFORMERS_JS])
     if (Object.hasOwn(some, name)) return some[name]!;
+  if (name === NAFLEX)
+    throw underivable(
+      PREPROCESSOR,
+      field,
+      named,
+      'the image processor of a model of photos of one size',
+      'A NaFlex model of SigLIP 2 reads patches in place of photos, which TabServe does not make. Take one with a fixed size, such as siglip2-base-patch16-224, which has the same tokenizer.',
+    );
   const known = Object.keys({ ...IMAGE_PROCESSORS, ...TORCHVISION_PROCESSORS }).join(', ');
   throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);
 }
@@ -129,6 +140,11 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
     return [{ resizeTensor: { size: [height, width], ...options } }];
   }
+  if (resize === 'owlv2') {
+    if (height === undefined || height !== width) throw wrong('size', fields.size, '{ height, width } of a square');
+    if (!fields['do_pad']) throw wrong('do_pad', fields['do_pad'], 'true');
+    return [{ letterboxTensor: { side: height, fill: 0.5 } }];
+  }
   if (shortest === undefined) return step([height!, width!]);
   if (resize === 'transformers.js' && longest === undefined) {
     const least = multipleOf(fields, 'size_divisibility');
@@ -174,6 +190,7 @@ function rescaleSteps(fields: Fields): readonly Step[] {
 /** Returns the step that pads. One image needs no padding, except to a size of its own, or to multiples. */
 function paddingOf(fields: Fields, resize: ImageProcessor['resize'], steps: readonly Step[]): readonly Step[] {
   const { pad_size: padSize, size_divisor: divisor } = fields;
+  if (resize === 'owlv2') return [];
   if (resize === 'zoedepth') return [{ mirror: { margin: 3 } }];
   if (resize === 'swin2sr') {
     const field = isSide(padSize) ? 'pad_size' : 'size_divisor';

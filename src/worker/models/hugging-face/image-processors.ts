@@ -10,6 +10,7 @@ type Resize =
   | 'swin2sr'
   | 'maskformer'
   | 'sam'
+  | 'owlv2'
   | 'transformers.js';
 
 /** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
@@ -183,6 +184,17 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     do_normalize: true,
     ...CLIP,
     resample: BICUBIC!,
+  },
+  // transformers 5.18.0 pads with black; 4.57, and OWLv2's authors, with gray.
+  Owlv2: {
+    size: { height: 960, width: 960 },
+    default_to_square: true,
+    do_normalize: true,
+    ...CLIP,
+    resample: BILINEAR!,
+    do_pad: true,
+    resize: 'owlv2',
+    ignores: ['do_center_crop'],
   },
   PoolFormer: {
     size: { shortest_edge: 224 },

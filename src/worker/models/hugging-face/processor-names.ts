@@ -31,6 +31,7 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   mobilevit: 'MobileViT',
   mobilevitv2: 'MobileViT',
   oneformer: 'OneFormer',
+  owlv2: 'Owlv2',
   owlvit: 'OwlViT',
   poolformer: 'PoolFormer',
   pvt: 'Pvt',

@@ -38,6 +38,13 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     generates: true,
     files: ['generation_config.json', 'config.json'],
   },
+  image_to_text: {
+    architectures: ['VisionEncoderDecoderModel'],
+    processor: 'both',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: ['generation_config.json', 'config.json'],
+  },
   image_segmenter: { architectures: ['ForSemanticSegmentation'], processor: 'image' },
   instance_segmenter: {
     architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],

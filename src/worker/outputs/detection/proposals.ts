@@ -160,20 +160,26 @@ function softmaxOf(
   return 1 / sum;
 }
 
+/** A box that scores high enough. */
+export interface Candidate extends ScoredBox {
+  /** Its index among the proposals. */
+  readonly proposal: number;
+}
+
 /**
  * Returns the boxes whose score reaches the threshold. It skips boxes with a score or a corner that is not finite.
  * @throws `inference-failed` if there are scores and none of them is finite; if one of these boxes has a score above 1,
  *   or no possible class
  */
-export function selectBoxes({ scores, classes, box }: Proposals, threshold: number): ScoredBox[] {
-  const candidates: ScoredBox[] = [];
+export function selectBoxes({ scores, classes, box }: Proposals, threshold: number): Candidate[] {
+  const candidates: Candidate[] = [];
   for (let index = 0; index < scores.length; index++) {
     const score = scores[index]!;
     if (!(score >= threshold) || score === Infinity) continue;
     checkBox(score, classes[index]!);
     const { xmin, ymin, xmax, ymax } = box(index);
     if (Number.isFinite(xmin + ymin + xmax + ymax))
-      candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]! });
+      candidates.push({ xmin, ymin, xmax, ymax, score, classIndex: classes[index]!, proposal: index });
   }
   if (candidates.length === 0 && scores.length > 0 && !scores.some(Number.isFinite))
     throw new TabServeError(

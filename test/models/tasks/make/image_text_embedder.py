@@ -34,9 +34,11 @@ def parts(model, encoded, pixels, classes, names):
             part.set_attn_implementation("eager")
             part.eval()
         inputs = {name: encoded[name] for name in names}
-        rows = {0: "batch_size", 1: "sequence_length"}
+        # MobileCLIP's exports are for one number of tokens, and for photos of one size.
+        is_fixed = "attention_mask" not in names and text_output == "text_embeds"
+        rows = {0: "batch_size"} if is_fixed else {0: "batch_size", 1: "sequence_length"}
         trace(text, inputs, [text_output], {**{name: rows for name in names}, text_output: {0: "batch_size"}}, folder / "text_model.onnx")
-        sides = {0: "batch_size", 2: "height", 3: "width"}
+        sides = {0: "batch_size"} if is_fixed else {0: "batch_size", 2: "height", 3: "width"}
         trace(vision, {"pixel_values": pixels}, [vision_output], {"pixel_values": sides, vision_output: {0: "batch_size"}}, folder / "vision_model.onnx")
 
     return write
@@ -48,8 +50,11 @@ def make():
         processor = processor_class()
         model, tokenizer = model_of(config_class, kind, length, fields)
         # SigLIP reads padding, which the whole model was trained with.
-        padding = {"padding": "max_length", "max_length": length} if config_class is SiglipConfig else {"padding": True}
+        padding = {"padding": "max_length", "max_length": length} if "attention_mask" not in names else {"padding": True}
         encoded = tokenizer(TEXTS, return_tensors="pt", **padding)
+        if config_class is CLIPConfig:
+            # What was asked for here is not saved with it.
+            tokenizer.backend_tokenizer.no_padding()
         pixels = processor(photo(*PHOTOS[0]), return_tensors="pt").pixel_values
         save(repository, model, [tokenizer, processor], parts(model, encoded, pixels, classes, names))
         requests = []

@@ -5,6 +5,7 @@ from transformers import (
     MaskFormerForInstanceSegmentation, MaskFormerImageProcessor, ResNetConfig, SwinConfig, pipeline,
 )
 
+from boxed_instances import mask_rcnn_rows, runs_of, yolo_rows
 from common import answers, export_graph, photo, spread
 
 LABELS = ["cat", "dog", "tree", "sea"]
@@ -38,12 +39,6 @@ MODELS = [
 ]
 THRESHOLDS = {"scoreThreshold": "threshold", "maskThreshold": "mask_threshold", "overlapThreshold": "overlap_mask_area_threshold"}
 LOW = {"scoreThreshold": 0.35, "maskThreshold": 0.2, "overlapThreshold": 0.3}
-
-
-def runs_of(mask):
-    """Pairs of a start and a length, row by row."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.flatten().astype(int), [0]])))
-    return np.stack([edges[::2], edges[1::2] - edges[::2]], -1).flatten()
 
 
 def answer(segments):
@@ -80,4 +75,4 @@ def make():
             print(repository, size, tuple(example.shape), [(one["label"], one["score"]) for one in found])
             requests.append({"input": {"photo": size}, "params": params, "answer": answer(found)})
         rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
-    answers("instance_segmenter", rows)
+    answers("instance_segmenter", [*rows, *yolo_rows(), *mask_rcnn_rows()])

@@ -3,7 +3,8 @@ import pathlib
 
 import torch
 from transformers import (
-    AutoModelForZeroShotObjectDetection, BertConfig, GroundingDinoConfig, GroundingDinoImageProcessor, OwlViTConfig, OwlViTImageProcessor,
+    AutoModelForZeroShotObjectDetection, BertConfig, GroundingDinoConfig, GroundingDinoImageProcessor, OwlViTConfig, OwlViTImageProcessor, Owlv2Config,
+    Owlv2ImageProcessor,
     SwinConfig, pipeline,
 )
 
@@ -17,12 +18,12 @@ SAME_SHAPES = [(61, 47), (122, 94)]
 SAME_LENGTHS = [["cat", "door"], ["dog", "island", "sea"]]
 
 
-def owl_vit():
+def owl(config_class, processor_class):
     tokenizer = tokenizer_of("clip")
     tokenizer.model_max_length = 16
     text = {**TEXT, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "pad_token_id": tokenizer.pad_token_id, "bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    config = OwlViTConfig(text_config=text, vision_config={**TEXT, "image_size": 32, "patch_size": 8}, projection_dim=16)
-    return config, tokenizer, OwlViTImageProcessor(size={"height": 32, "width": 32})
+    config = config_class(text_config=text, vision_config={**TEXT, "image_size": 32, "patch_size": 8}, projection_dim=16)
+    return config, tokenizer, processor_class(size={"height": 32, "width": 32})
 
 
 def grounding_dino():
@@ -43,7 +44,8 @@ def traced(model, tokenizer, processor):
 
 
 CONFIGS = [
-    ("find-owl-vit", owl_vit, 0.3, [(61, 47), (40, 80)], LABELS),
+    ("find-owl-vit", lambda: owl(OwlViTConfig, OwlViTImageProcessor), 0.3, [(61, 47), (40, 80)], LABELS),
+    ("find-owlv2", lambda: owl(Owlv2Config, Owlv2ImageProcessor), 0.3, [(61, 47), (40, 80)], LABELS),
     ("find-grounding-dino", grounding_dino, 0.15, SAME_SHAPES, SAME_LENGTHS),
 ]
 
@@ -54,7 +56,7 @@ def make():
         config, tokenizer, processor = parts()
         torch.manual_seed(0)
         model = spread(AutoModelForZeroShotObjectDetection.from_config(config, attn_implementation="eager"), scale=scale)
-        if repository == "find-owl-vit":
+        if repository != "find-grounding-dino":
             export(repository, model, "zero-shot-object-detection", [tokenizer, processor])
         else:
             save(repository, model, [tokenizer, processor], traced(model, tokenizer, processor))

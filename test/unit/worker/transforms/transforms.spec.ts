@@ -294,7 +294,7 @@ for (const [config, message] of [
   [[{ resize: 1, pad: 2 }], 'handler.imageProcessing[0] must be the name of a step'],
   [
     ['rezise'],
-    "handler.imageProcessing[0]: there is no step 'rezise'. The steps are resize, centerCrop, pad, mirror, letterbox, grayscale, colorOrder, toTensor, normalize, resizeTensor, padTensor, layout.",
+    "handler.imageProcessing[0]: there is no step 'rezise'. The steps are resize, centerCrop, pad, mirror, letterbox, grayscale, colorOrder, toTensor, normalize, resizeTensor, padTensor, letterboxTensor, layout.",
   ],
   [
     [{ centerCrop: 1 }, { resize: 'big' }],
@@ -329,6 +329,9 @@ for (const [config, message] of [
   [[{ padTensor: [4, 4] }, 'toTensor'], 'padTensor must come after toTensor'],
   [['toTensor', 'padTensor'], 'padTensor must be an object with either size or multipleOf, not undefined.'],
   [['toTensor', { resizeTensor: 4 }], 'resizeTensor.size must be [height, width]'],
+  [['toTensor', { letterboxTensor: [4, 4] }], 'letterboxTensor.side must be an integer in 1..1000000'],
+  [['toTensor', { letterboxTensor: { side: 4, fill: 'gray' } }], 'letterboxTensor.fill must be a finite number'],
+  [[{ letterboxTensor: 4 }, 'toTensor'], 'letterboxTensor must come after toTensor'],
   [
     [{ resize: { size: 4, maxSize: 3, rounding: 'transformers' } }],
     'resize.maxSize must be an integer of at least size',

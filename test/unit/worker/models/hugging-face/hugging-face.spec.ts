@@ -265,6 +265,8 @@ test('what cannot be derived names the field and the key', async () => {
       { image_processor_type: 'FooImageProcessor' },
       'image_processor_type is "FooImageProcessor"; expected the image processor of Beit, Bit,',
     ],
+    [{ image_processor_type: 'Owlv2ImageProcessor', do_pad: false }, 'do_pad is false; expected true'],
+    [{ image_processor_type: 'Owlv2ImageProcessor', size: { height: 8, width: 9 } }, 'size is'],
     [{ feature_extractor_type: 'Wav2Vec2FeatureExtractor' }, 'feature_extractor_type is "Wav2Vec2FeatureExtractor"'],
     [{ ...vitFields, resample: 6 }, 'resample is 6; expected 0 (nearest), 1 (lanczos), 2 (bilinear), 3 (bicubic)'],
     [{ ...vitFields, size: { longest_edge: 500 } }, 'size is'],

@@ -1,0 +1,143 @@
+/** The forms of models that find boxes, and the mask of each. */
+import type { ModelFacts, Size, TensorView } from '../outputs/detection/decoder.js';
+import type { Box } from '../outputs/detection/detection.js';
+import { createDecoder } from '../outputs/detection/formats.js';
+import type { Proposals } from '../outputs/detection/proposals.js';
+import { mapMask, pastedMask, prototypeMask } from '../outputs/instance-masks.js';
+import type { Segment } from '../outputs/queries.js';
+import type { BoxedMask } from '../outputs/runs.js';
+import { checkScores } from '../outputs/scores.js';
+import { boxesInImage } from './image-boxes.js';
+import { mapsOf, misfit, type InstanceForm, type NumberOf } from './instance-form.js';
+import { gridOf, type Placement } from './placements.js';
+
+/** TorchServe's confidence threshold, as for an object detector. */
+const SCORE_THRESHOLD = 0.5;
+
+const OF_QUERIES = ['overlapThreshold', 'maskSide'];
+
+/**
+ * Creates the form of torchvision's Mask R-CNN: detections with a map of probabilities each, over their box or over the
+ * tensor.
+ * @throws `model-config` if the outputs are not there
+ */
+export async function maskForm(model: ModelFacts): Promise<InstanceForm> {
+  const expected = 'boxes [boxes, 4], labels [boxes], scores [boxes] and masks [boxes, 1, height, width]';
+  const maps = model.outputs.filter(({ dims }) => dims.length === 4);
+  const masks = maps.find(({ name }) => name === 'masks') ?? (maps.length === 1 ? maps[0] : undefined);
+  if (!masks) throw misfit('torchvision', expected, model.outputs);
+  const others = model.outputs.filter((output) => output !== masks);
+  const decoder = await createDecoder('torchvision', { ...model, outputs: others });
+  if (decoder.isBatched) throw misfit('torchvision', expected, model.outputs);
+  return {
+    defaults: { scoreThreshold: SCORE_THRESHOLD, iouThreshold: decoder.iouThreshold },
+    unused: OF_QUERIES,
+    outputs: [...decoder.outputs, masks.name],
+    isBatched: false,
+    classes: undefined,
+    segments(views, placement, number) {
+      const [count, one, height = 0, width = 0] = views.at(-1)!.dims;
+      const { data } = views.at(-1)!;
+      if (one !== 1 || count !== views[0]!.dims[0])
+        throw misfit('torchvision', expected, [{ name: masks.name, dims: views.at(-1)!.dims }]);
+      const isOfPhoto = width === placement.tensorWidth && height === placement.tensorHeight;
+      const grid = gridOf({ width, height }, placement);
+      return masked(decoder.decode(views.slice(0, -1), sizeOf(placement)), placement, number, (proposal, box) => {
+        const map = { data: data.subarray(proposal * width * height, (proposal + 1) * width * height), width, height };
+        checkScores(map.data, 'probabilities', false);
+        const threshold = number('maskThreshold');
+        return isOfPhoto ? mapMask(map, grid, threshold) : pastedMask(map, box, placement, threshold);
+      });
+    },
+  };
+}
+
+/**
+ * Creates the form of YOLO's segmentation, in which a sum of prototypes is the mask: each detection has a coefficient for
+ * each of them, behind the columns that a decoder of boxes reads.
+ * @throws `model-config` if the outputs are not there
+ */
+export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: ModelFacts): Promise<InstanceForm> {
+  const isColumnsFirst = name === 'yolov8';
+  const columns = { yolov8: '4 + classes', yolov5: '5 + classes', rows: '6' }[name];
+  const sides = isColumnsFirst ? `${columns} + prototypes, boxes` : `boxes, ${columns} + prototypes`;
+  const expected = `a table [batch, ${sides}] and [batch, prototypes, height, width]`;
+  const { output } = model;
+  const maps = model.outputs.filter(({ dims }) => dims.length === 4);
+  const count = maps[0]?.dims[1];
+  const axis = isColumnsFirst ? 1 : 2;
+  const width = output.dims[axis];
+  const isRight = maps.length === 1 && output.dims.length === 3 && typeof count === 'number';
+  if (!isRight || (typeof width === 'number' && width <= count)) throw misfit(name, expected, model.outputs);
+  const own = typeof width === 'number' ? width - count : undefined;
+  const decoder = await createDecoder(name, {
+    ...model,
+    output: { ...output, dims: output.dims.with(axis, own ?? width!) },
+    // yolov8 tells by it which axis has the columns; the handler compares it with the labels.
+    labels: isColumnsFirst && own !== undefined ? own - 4 : model.labels,
+  });
+  return {
+    defaults: { scoreThreshold: SCORE_THRESHOLD, iouThreshold: decoder.iouThreshold },
+    unused: OF_QUERIES,
+    outputs: [output.name, maps[0]!.name],
+    isBatched: true,
+    classes: decoder.classes,
+    segments([table, map], placement, number) {
+      const [rows, own] = isColumnsFirst
+        ? [table!.dims[1]!, table!.dims[0]! - count]
+        : [table!.dims[0]!, table!.dims[1]! - count];
+      if (map!.dims[0] !== count || !(own > 0)) throw misfit(name, expected, model.outputs);
+      checkScores(map!.data, 'logits', false);
+      const maps = mapsOf(map!);
+      const grid = gridOf(maps, placement);
+      const { head, coefficients } = isColumnsFirst
+        ? {
+            head: { dims: [own, rows], data: table!.data.subarray(0, own * rows) },
+            coefficients: (box: number) =>
+              Float32Array.from({ length: count }, (_, at) => table!.data[(own + at) * rows + box]!),
+          }
+        : {
+            head: { dims: [rows, own], data: columnsOf(table!, own) },
+            coefficients: (box: number) =>
+              table!.data.subarray((box + 1) * (own + count) - count, (box + 1) * (own + count)),
+          };
+      return masked(decoder.decode([head], sizeOf(placement)), placement, number, (proposal, box) => {
+        const values = coefficients(proposal);
+        checkScores(values, 'logits', false);
+        return prototypeMask(values, maps, grid, box, number('maskThreshold'));
+      });
+    },
+  };
+}
+
+/** Returns the first columns of a table. */
+function columnsOf({ dims: [rows = 0, width = 0], data }: TensorView, count: number): Float32Array {
+  const first = new Float32Array(rows * count);
+  for (let row = 0; row < rows; row++) first.set(data.subarray(row * width, row * width + count), row * count);
+  return first;
+}
+
+/**
+ * Returns the proposals that count, with their masks; not those whose mask is empty.
+ * @param maskOf of a proposal, and its box in pixels of the photo
+ */
+function masked(
+  proposals: Proposals,
+  placement: Placement,
+  number: NumberOf,
+  maskOf: (proposal: number, box: Box) => BoxedMask | undefined,
+): readonly Segment[] {
+  const found = boxesInImage(proposals, placement, {
+    score: number('scoreThreshold'),
+    iou: number('iouThreshold'),
+    count: number('maxDetections'),
+  });
+  return found.flatMap(({ classIndex, score, proposal, box }) => {
+    const mask = maskOf(proposal, box)?.mask;
+    return mask ? [{ classIndex, score, box, mask }] : [];
+  });
+}
+
+function sizeOf({ tensorWidth: width, tensorHeight: height }: Placement): Size {
+  return { width, height };
+}
