@@ -2,7 +2,8 @@ import { load } from '../../src/index.js';
 import type { Demo, Run } from '../demo.js';
 import { pictureStage } from '../inputs/picture-stage.js';
 import { detections } from '../outputs/detections.js';
-import { CAMERA, comment, input, loading, options } from './code.js';
+import { CAMERA, comment, input, literal, loading, options } from './code.js';
+import { withIds } from './tracked.js';
 
 const SAMPLES = 'models/nanodet/samples';
 
@@ -33,11 +34,8 @@ export const detection: Demo = {
   hint: 'You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
   snippet: (run) => `import { load } from 'tabserve';
 
-${loading('detector', 'object_detector', run)}
-${run.source.kind === 'camera' ? camera(run) : photo(run)}
-await detector.dispose();
-`,
-  load: ({ url }, options) => load(url, { handler: 'object_detector', ...options }),
+${run.source.kind === 'camera' ? camera(run) : photo(run)}`,
+  load: async ({ url }, options) => withIds(await load(url, { handler: 'object_detector', ...options })),
   mount(events) {
     const input = pictureStage(events, 'environment');
     return { input, output: detections(input, events.changed) };
@@ -45,14 +43,23 @@ await detector.dispose();
 };
 
 function photo(run: Run): string {
-  return `${input('photo', run.source)}
+  return `${loading('detector', 'object_detector', run)}
+${input('photo', run.source)}
 const objects = await detector.predict(photo${options(run)});
-${comment(run.result, 1)}console.log(objects, detector.backend);`;
+${comment(run.result, 1)}console.log(objects, detector.backend);
+await detector.dispose();
+`;
 }
 
 function camera(run: Run): string {
-  return `${CAMERA}
+  const archive = run.archive.replace(/nanodet\/$/, 'tracker/');
+  const params = { trackThreshold: (run.params as { readonly scoreThreshold?: number }).scoreThreshold };
+  return `${loading('tracker', 'object_tracker', { ...run, archive })}
+${CAMERA}
 // While a frame is predicted, the latest one waits. If a worker or the GPU is lost, the loop goes on with the next
-// frame.
-for await (const { result } of detector.frames(video${options(run)})) console.log(result);`;
+// frame, and the ids go on.
+const sequence = tracker.openSequence();
+for await (const { result } of sequence.frames(video, ${literal({ params })})) console.log(result);
+await tracker.dispose();
+`;
 }

@@ -1,4 +1,4 @@
-import type { Detections } from '../../src/index.js';
+import type { Detection, TrackedObject } from '../../src/index.js';
 import type { PictureStage, Shown } from '../inputs/picture-stage.js';
 
 /** CSS pixels. */
@@ -7,8 +7,11 @@ const CHIP = 20;
 const PADDING = 6;
 const INK = '#101214';
 
+/** An object; in a camera's picture, with the id that it keeps. */
+export type Found = Detection & Partial<Pick<TrackedObject, 'id'>>;
+
 export interface Boxes {
-  draw(detections: Detections): void;
+  draw(detections: readonly Found[]): void;
   dispose(): void;
 }
 
@@ -19,7 +22,7 @@ export interface Boxes {
 export function boxes(stage: PictureStage, colorOf: (label: string) => string): Boxes {
   const { canvas } = stage;
   const context = canvas.getContext('2d')!;
-  let current: Detections = [];
+  let current: readonly Found[] = [];
   /** The picture in which they were found. */
   let found: Shown | undefined;
 
@@ -32,13 +35,13 @@ export function boxes(stage: PictureStage, colorOf: (label: string) => string): 
     if (!found || found !== stage.shown) return;
     const [scaleX, scaleY] = [width / found.width, height / found.height];
     // The best one comes last, on top.
-    for (const { label, score, box } of current.toReversed()) {
+    for (const { id, label, score, box } of current.toReversed()) {
       drawBox(
         box.xmin * scaleX,
         box.ymin * scaleY,
         (box.xmax - box.xmin) * scaleX,
         (box.ymax - box.ymin) * scaleY,
-        `${label} ${Math.round(score * 100)}%`,
+        `${id === undefined ? label : `${label} ${id}`} ${Math.round(score * 100)}%`,
         colorOf(label),
       );
     }

@@ -40,7 +40,7 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
     drawn: [] as string[],
     disposed: false,
   };
-  const client = {
+  const client: Record<string, unknown> = {
     backend: 'the backend',
     predict: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
     async *frames(...input: unknown[]) {
@@ -50,6 +50,7 @@ async function runSnippet(demo: Demo, run: Run, answer: (call: number) => Promis
           frame: { displayWidth: 300, displayHeight: 200 },
         };
     },
+    openSequence: () => client,
     explain: async (...input: unknown[]) => await answer(ran.predicted.push(input)),
     dispose: async () => void (ran.disposed = true),
   };
@@ -169,9 +170,12 @@ test.describe('the code for a camera', () => {
   const camera: Run = { ...RUN, source: { kind: 'camera' } };
   const answer = async (call: number): Promise<unknown> => `answer ${call}`;
 
-  test('logs what is found in each frame', async () => {
-    const { predicted, logged, disposed } = await runSnippet(detection, { ...camera, params: { topK: 3 } }, answer);
-    expect(predicted[0]?.[1]).toEqual({ params: { topK: 3 } });
+  test('logs what is found in each frame, with ids', async () => {
+    const params = { scoreThreshold: 0.4 };
+    const run = { ...camera, archive: 'https://site.example/models/nanodet/', params };
+    const { loaded, predicted, logged, disposed } = await runSnippet(detection, run, answer);
+    expect(loaded).toEqual(['https://site.example/models/tracker/', { handler: 'object_tracker' }]);
+    expect(predicted[0]?.[1]).toEqual({ params: { trackThreshold: 0.4 } });
     expect(logged).toEqual(['answer 1', 'answer 2', 'answer 3']);
     expect(disposed).toBe(true);
   });
