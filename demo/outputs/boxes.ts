@@ -8,7 +8,7 @@ const PADDING = 6;
 const INK = '#101214';
 
 /** An object; in a camera's picture, with the id that it keeps. */
-export type Found = Detection & Partial<Pick<TrackedObject, 'id'>>;
+type Found = Detection & Partial<Pick<TrackedObject, 'id'>>;
 
 export interface Boxes {
   draw(detections: readonly Found[]): void;
