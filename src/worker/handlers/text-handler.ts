@@ -3,8 +3,8 @@ import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
-import { concat, integers, slice } from '../tensors/tensors.js';
-import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
+import { concat, slice } from '../tensors/tensors.js';
+import { IDS_INPUT } from '../text/text-inputs.js';
 import { readText } from '../text/read-text.js';
 import { loadTorchServe } from '../text/torchserve.js';
 import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
@@ -13,6 +13,7 @@ import type { ConfigSchema } from '../../shared/schema.js';
 import { BaseHandler } from './base-handler.js';
 import { hasMethodOf } from './handler-contract.js';
 import { unwrap, type Row } from './row.js';
+import { TextTensorInput } from './text-input.js';
 
 /** The input of one row: a text, a Blob of UTF-8, or a pair of texts, such as a question and a passage. */
 export type TextInput = string | Blob | { readonly text: string; readonly textPair?: string };
@@ -23,9 +24,6 @@ export interface ModelRows {
   readonly first: number;
   readonly encodings: readonly Encoding[];
 }
-
-/** What a model of texts may have beside the tokens. */
-const OTHER_INPUTS = TEXT_INPUTS.filter((name) => name !== IDS_INPUT);
 
 /** The most rows that one run of the model has, where a row of a batch is several of the model's. */
 const MAX_ROWS = 16;
@@ -85,6 +83,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
     },
   };
 
+  #input!: TextTensorInput;
   #tokenizer!: TextTokenizer;
   /** The rows of a batch. */
   readonly #rows = new WeakMap<Context, readonly ModelRows[]>();
@@ -97,7 +96,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     this.inputInfo = this.#idsInput();
-    this.#checkInputs();
+    this.#input = new TextTensorInput(this.model.inputs, this.inputInfo);
     this.#tokenizer = await this.#loadTokenizer(context);
     this.#checkLength();
   }
@@ -120,48 +119,12 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
     );
   }
 
-  #checkInputs(): void {
-    const { inputs } = this.model;
-    const known = this.#isBag
-      ? 2
-      : inputs.filter((input) => input === this.inputInfo || OTHER_INPUTS.includes(input.name)).length;
-    const sameRank = inputs.every(
-      ({ dtype, dims }) => (dtype === 'int64' || dtype === 'int32') && dims.length === this.inputInfo.dims.length,
-    );
-    const dynamic = !this.#isBag || inputs.every(({ dims }) => typeof dims[0] !== 'number');
-    if (sameRank && dynamic && known === inputs.length) return;
-    const inputList = inputs
-      .map(({ name, dtype, dims }) => `"${name}" ${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`)
-      .join(', ');
-    const unfilled = inputs.filter(({ name }) => !TEXT_INPUTS.includes(name));
-    if (inputs.some(({ name }) => name === IDS_INPUT) && unfilled.length > 0)
-      throw new TabServeError(
-        'model-config',
-        `A text handler fills "${TEXT_INPUTS.join('", "')}"; nothing fills this model's "${unfilled.map(({ name }) => name).join('", "')}". Export the model without it, or fill it in a handler of your own: override preprocess. This model's inputs are ${inputList}.`,
-      );
-    throw new TabServeError(
-      'model-config',
-      `A text handler needs a model with int64 or int32 inputs. They are "${IDS_INPUT}" [batch, length] and, if the model has them, "${OTHER_INPUTS.join('", "')}"; or tokens [tokens] and offsets [batch] of dynamic size. This model's inputs are ${inputList}. Set handler.inputName to the input for the tokens.`,
-    );
-  }
-
-  /** Returns whether the input has rank 1: then it holds the tokens of all rows in one list. */
-  get #isBag(): boolean {
-    return this.inputInfo.dims.length === 1;
-  }
-
-  /** Returns the number of tokens in a row that the model fixes, or undefined if the length is dynamic. */
-  get #fixedLength(): number | undefined {
-    const length = this.inputInfo.dims[1];
-    return typeof length === 'number' ? length : undefined;
-  }
-
   #checkLength(): void {
     const { maxLength } = this.config;
-    if (maxLength !== undefined && (maxLength as number) > (this.#fixedLength ?? Infinity)) {
+    if (maxLength !== undefined && (maxLength as number) > (this.#input.fixedLength ?? Infinity)) {
       throw new TabServeError(
         'model-config',
-        `handler.maxLength: the model takes ${this.#fixedLength} tokens, got ${String(maxLength)}. Use at most ${this.#fixedLength}.`,
+        `handler.maxLength: the model takes ${this.#input.fixedLength} tokens, got ${String(maxLength)}. Use at most ${this.#input.fixedLength}.`,
       );
     }
     const { single } = this.#tokenizer.addedTokens;
@@ -175,7 +138,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
 
   /** Returns the largest number of tokens in a row. */
   #tokenLimit(maxLength: number | undefined): number {
-    return Math.min(maxLength ?? this.#tokenizer.maxLength ?? Infinity, this.#fixedLength ?? Infinity);
+    return Math.min(maxLength ?? this.#tokenizer.maxLength ?? Infinity, this.#input.fixedLength ?? Infinity);
   }
 
   /** Returns the model's inputs for a text of one letter. Unlike zeros, they fit models with dynamic dims. */
@@ -248,7 +211,10 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
     if (!rows) return undefined;
     const { length } = rows[index]!.encodings[part]!.ids;
     const longest = Math.max(...rows.flatMap(({ encodings }) => encodings.map(({ ids }) => ids.length)));
-    const start = this.#tokenizer.padding.side === 'right' ? 0 : this.#paddedLength(longest) - length;
+    const start =
+      this.#tokenizer.padding.side === 'right'
+        ? 0
+        : this.#input.paddedLength(longest, this.#tokenizer.padding, this.#padTo) - length;
     return { start, end: start + length };
   }
 
@@ -311,35 +277,10 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
   }
 
   #toInputs(rows: readonly Encoding[]): Tensors {
-    return this.#isBag ? this.#concatenated(rows) : this.#padded(rows);
-  }
-
-  /** Returns the tokens of all rows in one list, and the offset of each row. */
-  #concatenated(rows: readonly Encoding[]): Tensors {
-    const offsets = this.model.inputs.find((input) => input !== this.inputInfo)!;
-    let end = 0;
-    const starts = rows.map(({ ids }) => (end += ids.length) - ids.length);
-    return {
-      [this.inputInfo.name]: integers(
-        this.inputInfo.dtype,
-        [end],
-        rows.flatMap(({ ids }) => ids),
-      ),
-      [offsets.name]: integers(offsets.dtype, [rows.length], starts),
-    };
-  }
-
-  /** Returns the length of every row, given the number of tokens in the longest one. */
-  #paddedLength(longest: number): number {
-    return this.#fixedLength ?? Math.max(this.#padTo, paddedLength(this.#tokenizer.padding, longest));
+    return this.#input.tensors(rows, this.#tokenizer.padding, this.#padTo);
   }
 
   get #padTo(): number {
     return (this.config['padTo'] as number | undefined) ?? 0;
-  }
-
-  #padded(rows: readonly Encoding[]): Tensors {
-    const length = this.#paddedLength(Math.max(...rows.map(({ ids }) => ids.length)));
-    return padRows(rows, this.model.inputs, this.#tokenizer.padding, length);
   }
 }
