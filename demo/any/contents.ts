@@ -1,5 +1,5 @@
 /** What a repository or a folder has, before its models are downloaded. */
-import type { ModelLocation } from '../../src/index.js';
+import { cache, type ModelLocation } from '../../src/index.js';
 import { Explained } from '../page/explained.js';
 import { hubFiles, HUB_ORIGINS } from '../writing/hub.js';
 
@@ -7,6 +7,8 @@ import { hubFiles, HUB_ORIGINS } from '../writing/hub.js';
 interface ModelFile {
   readonly path: string;
   readonly bytes: number;
+  /** Whether an earlier visit has left it on this device. */
+  readonly isCached: boolean;
 }
 
 export interface Contents {
@@ -49,14 +51,16 @@ const ENDINGS = {
 /** Asks huggingface.co what a repository has. @throws what the visitor can do about it */
 export async function hubContents(repository: string, signal: AbortSignal): Promise<Contents> {
   const files = await hubFiles(repository, signal);
-  const config = await fetch(`https://huggingface.co/${repository}/resolve/main/config.json`, { signal });
+  const folder = `https://huggingface.co/${repository}/resolve/main/`;
+  const config = await fetch(`${folder}config.json`, { signal });
+  const cached = new Set((await cache.list().catch(() => [])).map(({ url }) => url));
   return {
     name: repository,
     isRemote: true,
     model: `https://huggingface.co/${repository}`,
     allowedOrigins: HUB_ORIGINS,
     architecture: config.ok ? architectureOf(await config.text()) : undefined,
-    ...sorted(files),
+    ...sorted(files, (path) => cached.has(folder + path)),
   };
 }
 
@@ -74,6 +78,7 @@ export async function folderContents(files: readonly File[]): Promise<Contents> 
     architecture: config && architectureOf(await config.text()),
     ...sorted(
       files.map(({ webkitRelativePath, size }) => ({ path: webkitRelativePath.slice(folder.length + 1), size })),
+      () => false,
     ),
   };
 }
@@ -115,12 +120,13 @@ function stemOf(path: string): { readonly name: string; readonly ending: string 
   return name === undefined ? undefined : { name, ending };
 }
 
-function sorted(files: readonly Listed[]): Pick<Contents, 'models' | 'beside'> {
+/** @param isCached whether a file is on this device already */
+function sorted(files: readonly Listed[], isCached: (path: string) => boolean): Pick<Contents, 'models' | 'beside'> {
   const models = files
     .filter(({ path }) => /\.onnx$|(^|\/)model\.json$/.test(path))
     .map(({ path, size }) => {
       const data = files.filter((one) => one.path.startsWith(`${path}_data`));
-      return { path, bytes: data.reduce((sum, one) => sum + one.size, size) };
+      return { path, bytes: data.reduce((sum, one) => sum + one.size, size), isCached: isCached(path) };
     });
   const beside = files.filter(
     ({ path }) => /(\.(json|txt|yaml|jinja)|\.safetensors)$/.test(path) && !path.includes('/'),

@@ -134,7 +134,11 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
       contents = has;
       found.hidden = false;
       about.textContent = `${has.name}${has.architecture ? `: ${has.architecture}` : ''}; ${bytes(has.beside)} beside its models`;
-      parts.replaceChildren(...has.models.map(({ path, bytes: size }) => el('li', {}, `${path}: ${bytes(size)}`)));
+      parts.replaceChildren(
+        ...has.models.map(({ path, bytes: size, isCached }) =>
+          el('li', {}, `${path}: ${bytes(size)}${isCached ? ', on this device already' : ''}`),
+        ),
+      );
       task.value = isInParts(has) ? 'image_text_embedder' : '';
       offer();
       if (opener.disabled) note.failed(new Explained(missing(has)));
