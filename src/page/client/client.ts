@@ -203,7 +203,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
    * place. A handler that keeps what it makes of an input, as `promptable_segmenter` does, makes it once in each worker.
    * For other handlers, it is as if the input itself was passed.
-   * @throws `disposed`, `invalid-input`, `image-decode`, `worker-failed` if a script of TabServe cannot be loaded
+   * @throws `disposed`, `invalid-input`, `image-decode`, `not-cloneable`, `worker-failed` if a script of TabServe cannot be
+   *   loaded
    */
   async keep(input: unknown): Promise<KeptInput> {
     if (this.#disposed.signal.aborted) throw disposed();

@@ -139,7 +139,16 @@ export class Job {
    * @param known the kept inputs of which the worker needs the key alone
    */
   messages(known: KnownInputs): readonly Message[] {
-    return this.#rows.map((row) => row.message(this.#sendsKept ? NONE_KNOWN : known)!);
+    const messages = this.#messages(this.#sendsKept ? NONE_KNOWN : known);
+    if (this.#sendsKept || this.kept.length === 0 || this.replayable) return messages;
+    // What moves to the worker is sent once: so is all that the worker may have to make again.
+    this.rollback();
+    this.#sendsKept = true;
+    return this.#messages(NONE_KNOWN);
+  }
+
+  #messages(known: KnownInputs): readonly Message[] {
+    return this.#rows.map((row) => row.message(known)!);
   }
 
   /**

@@ -1,9 +1,14 @@
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { KeptMessage } from '../../contract/kept-input.js';
 import { duplicate, listTransferables, mapLeaves } from './copy.js';
 import type { Message, Prepared } from './inputs.js';
 import { keptSources, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
 
-/** Keeps a prepared input, which must not have been sent. @param onRelease called once, when the app releases it */
+/**
+ * Keeps a prepared input, which must not have been sent.
+ * @param onRelease called once, when the app releases it
+ * @throws `not-cloneable` if it has something in it that no copy can be made of, such as a function
+ */
 export function keepInput(prepared: Prepared, onRelease: (input: KeptInput) => void): KeptInput {
   return new OwnInput(prepared, onRelease);
 }
@@ -17,9 +22,14 @@ class OwnInput implements KeptInput, KeptSource {
   #users = 1;
 
   constructor(prepared: Prepared, onRelease: (input: KeptInput) => void) {
-    const { value, transferables } = prepared.message()!;
-    this.#copy = structuredClone(value, { transfer: [...transferables] });
-    prepared.release();
+    try {
+      const { value, transferables } = prepared.message()!;
+      this.#copy = structuredClone(value, { transfer: [...transferables] });
+    } catch (cause) {
+      throw new TabServeError('not-cloneable', `The input could not be copied: ${messageOf(cause)}`, { cause });
+    } finally {
+      prepared.release();
+    }
     this.#onRelease = onRelease;
     keptSources.set(this, this);
   }
@@ -29,6 +39,10 @@ class OwnInput implements KeptInput, KeptSource {
     this.#isReleased = true;
     this.leave();
     this.#onRelease(this);
+  }
+
+  get isReleased(): boolean {
+    return this.#isReleased;
   }
 
   use(): boolean {

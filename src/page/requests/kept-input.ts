@@ -23,6 +23,8 @@ export interface KeptSource {
   /** Adds a request that needs the input, until `leave`. Returns false if it has been released. */
   use(): boolean;
   leave(): void;
+  /** Whether the app has released it. Requests that were made before may still be under way. */
+  readonly isReleased: boolean;
   /** Returns what stands for it in a message: its key, and the input for a worker that does not know it. */
   message(known: KnownInputs): Message;
 }

@@ -79,7 +79,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   /** The request that no worker has taken yet. */
   #queued: FrameInput | undefined;
   /** Requests that are not answered. */
-  #running = 0;
+  readonly #running = new Set<Promise<void>>();
   #answer: Waiting<Result> | undefined;
   /** The frame of the item that the caller has. */
   #shown: VideoFrame | undefined;
@@ -110,10 +110,12 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     });
   }
 
-  return(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
+  /** Ends when its requests have: before, a sequence that the frames belong to would refuse another one. */
+  async return(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
     this.#closeShown();
     this.#end();
-    return Promise.resolve({ done: true, value: undefined });
+    await Promise.all(this.#running);
+    return { done: true, value: undefined };
   }
 
   #start(): void {
@@ -172,7 +174,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
       this.#dropStale();
       this.#deliver();
       this.#send();
-      if (this.#sourceEnded && !this.#latest && this.#running === 0 && !this.#answer) this.#end();
+      if (this.#sourceEnded && !this.#latest && this.#running.size === 0 && !this.#answer) this.#end();
     }
     if (this.#state === 'ended') this.#settle();
   }
@@ -215,7 +217,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     this.#cancelTimer = undefined;
     const atOnce = limit();
     const most = atOnce === 1 && this.#answerInterval < spareBelow ? 2 : atOnce;
-    if (!this.#latest || this.#queued || this.#answer || this.#running >= most) return;
+    if (!this.#latest || this.#queued || this.#answer || this.#running.size >= most) return;
     const wait = this.#due - clock.now();
     if (wait > 0) {
       this.#cancelTimer = clock.schedule(() => this.#advance(), wait);
@@ -228,12 +230,11 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     };
     const input = new FrameInput(take, (frame) => this.#keep(frame));
     this.#queued = input;
-    this.#running += 1;
     const settled = (): void => {
-      this.#running -= 1;
+      this.#running.delete(request);
       if (this.#queued === input) this.#queued = undefined;
     };
-    send(input, this.#stop.signal).then(
+    const request = send(input, this.#stop.signal).then(
       (result) => {
         settled();
         this.#answered(input, result, clock.now() - sentAt);
@@ -244,6 +245,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
         this.#failed(asTabServeError(error));
       },
     );
+    this.#running.add(request);
   }
 
   /** Returns the latest frame for a worker that is free now. */

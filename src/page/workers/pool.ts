@@ -5,7 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import type { KeptInput } from '../requests/kept-input.js';
+import { keptSources, type KeptInput } from '../requests/kept-input.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -217,6 +217,8 @@ export class WorkerPool {
     });
     const sentAt = clock.now();
     slot.add(batch);
+    // A job that is aborted forgets its inputs, and the worker may go on.
+    const { kept } = batch;
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
@@ -228,14 +230,12 @@ export class WorkerPool {
         }),
       );
       checkAnswer(answer, batch.size);
+      noteKept(slot, kept, answer.kept ?? []);
       on.ran(batch.size, answer, clock.now() - sentAt);
       const failure = failureOf(answer);
       if (!failure || blameOf(failure.code) !== 'worker') this.#state.backoff.reset();
       if (failure) throw failure;
       slot.delete(batch);
-      for (const input of batch.kept)
-        if (answer.kept?.includes(input.key)) slot.kept.add(input);
-        else slot.kept.delete(input);
       for (const job of batch.resolve(answer)) void this.#run(slot, [job]);
       answered = answer;
     } catch (cause) {
@@ -295,6 +295,17 @@ export class WorkerPool {
   #wake(): void {
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
+}
+
+/**
+ * Notes which inputs of a batch its worker keeps. What the app has released meanwhile is freed there.
+ * @param keys the keys of those that it keeps
+ */
+function noteKept({ kept, worker }: Slot, inputs: readonly KeptInput[], keys: readonly string[]): void {
+  for (const input of inputs)
+    if (!keys.includes(input.key)) kept.delete(input);
+    else if (keptSources.get(input)?.isReleased) worker!.connection.tell(({ forget }) => forget(input.key));
+    else kept.add(input);
 }
 
 function notNeeded(): TabServeError {

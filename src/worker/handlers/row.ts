@@ -11,8 +11,8 @@ export type Row<T> = T | { readonly data: T } | { readonly body: T };
  * Returns an input that the page keeps.
  * @throws `state-lost` if the page has sent its key alone
  */
-export function keptValue<T>({ value }: KeptMessage<T>): T {
-  if (value !== undefined) return value;
+export function keptValue<T>(message: KeptMessage<T>): T {
+  if ('value' in message) return message.value as T;
   throw new TabServeError(
     'state-lost',
     'The worker no longer keeps what it made of this input, and the input itself was not sent. Send it, too.',

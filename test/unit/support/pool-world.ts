@@ -229,11 +229,12 @@ export class World {
     chunks = undefined as Chunks | undefined,
     request = 'predict' as 'predict' | 'explain',
     input = undefined as unknown,
+    transfer = false,
   } = {}): Asked {
     const id = String(++this.#jobs);
     const row: Prepared =
       input !== undefined
-        ? (prepare(input) as Prepared)
+        ? (prepare(input, { transfer }) as Prepared)
         : {
             message: () => ({ value: id, transferables: [] }),
             get replayable() {

@@ -6,6 +6,7 @@ import type { HandleAnswer } from '../../../../src/contract/wire.ts';
 import { prepare, type Prepared } from '../../../../src/page/requests/inputs.ts';
 import { keepInput } from '../../../../src/page/requests/keep.ts';
 import { keptSources, type KeptInput } from '../../../../src/page/requests/kept-input.ts';
+import { unwrap } from '../../../../src/worker/handlers/row.ts';
 import { settle, World, type FakeWorker } from '../../support/pool-world.ts';
 
 const keep = (input: unknown, onRelease: (input: KeptInput) => void = () => {}): KeptInput =>
@@ -133,4 +134,58 @@ test('a request that was made before the release is answered', async () => {
   expect(sent(worker)).toEqual([true]);
   await answer(worker, [photo]);
   expect([block.outcome, waiting.outcome]).toEqual([block.id, waiting.id]);
+});
+
+test('an input that is released while its request is under way is freed in the worker with the answer', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo', (one) => world.pool.forget(one));
+  const asked = world.ask({ input: { image: photo } });
+  photo.release();
+  expect(worker.forgotten).toEqual([]);
+  await answer(worker, [photo]);
+  expect([asked.outcome, worker.forgotten]).toEqual([asked.id, [photo.key]]);
+});
+
+test('what a worker keeps of an aborted request, or of one that fails, is known, and freed', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo', (one) => world.pool.forget(one));
+  const stop = new AbortController();
+  world.ask({ input: { image: photo }, signal: stop.signal });
+  stop.abort();
+  await answer(worker, [photo], { rows: [], failure: errorToData(new TabServeError('aborted', 'Nobody waits.')) });
+  const next = world.ask({ input: { image: photo } });
+  expect(sent(worker)).toEqual([false]);
+  photo.release();
+  expect(worker.forgotten).toEqual([photo.key]);
+  // The page has released it: the worker asks for it again, and frees it again.
+  await answer(worker, [], { rows: [{ ok: false, error: lost }] });
+  expect(sent(worker)).toEqual([true]);
+  await answer(worker, [photo]);
+  expect([next.outcome, worker.forgotten]).toEqual([next.id, [photo.key, photo.key]]);
+});
+
+test('beside what moves to the worker it is sent in full: neither can be sent again', async () => {
+  const world = new World();
+  const worker = await world.start();
+  const photo = keep('a photo');
+  world.ask({ input: { image: photo } });
+  await answer(worker, [photo]);
+  const mask = Uint8Array.of(1, 2);
+  const asked = world.ask({ input: { image: photo, mask }, transfer: true });
+  expect(worker.requests[0]!.rows).toEqual([
+    { image: { keptKey: photo.key, value: 'a photo' }, mask: Uint8Array.of(1, 2) },
+  ]);
+  await answer(worker, [photo]);
+  expect(asked.outcome).toBe(asked.id);
+  // With nothing that moves, the key is enough.
+  world.ask({ input: { image: photo }, transfer: true });
+  expect(sent(worker)).toEqual([false]);
+});
+
+test('what cannot be copied cannot be kept; nothing is an input, too', () => {
+  expect(() => keep({ image: () => {} })).toThrow(expect.objectContaining({ code: 'not-cloneable' }));
+  const nothing = keptSources.get(keep(undefined))!.message({ has: () => false }).value;
+  expect(unwrap(nothing)).toBeUndefined();
 });
