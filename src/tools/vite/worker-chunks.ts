@@ -40,7 +40,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['detection', /^worker\/(handlers\/(object-detector|image-boxes)|outputs\/(detection\/|nms))/],
   [
     'segmentation',
-    /^worker\/(handlers\/((image|promptable)-segmenter|image-encoder|prompts|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
+    /^worker\/(handlers\/((image|promptable)-segmenter|image-encoder|prompts|prompt-form|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
   ],
   ['instances', /^worker\/(handlers\/instance-|outputs\/(queries|instance-))/],
   [
