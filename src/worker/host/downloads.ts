@@ -11,6 +11,7 @@ import {
   type WorkflowOptions,
 } from '../models/fetch.js';
 import type { FetchOptions } from '../models/download/fetch-file.js';
+import type { RequestUrl } from '../models/onnx/declared.js';
 import { type FileCache, openCache } from '../models/cache/file-cache.js';
 import { limitConcurrency } from '../models/download/concurrency.js';
 import { requestFile } from '../../shared/request-policy.js';
@@ -88,6 +89,12 @@ export class Downloads {
     } finally {
       this.#plan('engine');
     }
+  }
+
+  /** Returns how to request a part of a model's file, which is kept nowhere. */
+  request({ request, allowedOrigins }: DownloadSettings): RequestUrl {
+    const policy = { ...request, allowedOrigins, pageOrigin: pageOrigin() };
+    return (url, extra) => requestFile(this.#fetch, url, policy, extra);
   }
 
   /**

@@ -106,7 +106,7 @@ export class Host implements WorkerApi {
       // A handler that is not there is reported before the model is waited for.
       await (loading ?? this.#handlerClass(archive.manifest.model.handler)).catch(async (error: unknown) => {
         const withNearest = await loadScript(async () => (await import('./nearest-handler.js')).withNearest);
-        throw await withNearest(error, archive);
+        throw await withNearest(error, archive, this.#downloads.request(download));
       });
       return archive;
     }, 'load');

@@ -3,25 +3,27 @@ import type { Archive } from '../../contract/archive.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
+import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
+import { fetchDeclared, type RequestUrl } from '../models/onnx/declared.js';
 import { readGraph } from '../models/onnx/graph.js';
 
 /** From so many numbers for each token, they are taken to be one for each token of a vocabulary. */
 const LEAST_VOCABULARY = 1000;
 
+/** How long a server may take. */
+const MAX_WAIT_MS = 5000;
+
 /**
- * Returns the error for a handler that there is not, with the built-in one whose outputs are like the model's, if the
- * archive's files are at hand: nothing is downloaded for it.
+ * Returns the error for a handler that there is not, with the built-in one whose outputs are like the model's. Of a model
+ * on a server, only the end of its file is requested, which says what it returns.
  */
-export async function withNearest(error: unknown, { local, alternatives, models }: Archive): Promise<TabServeError> {
+export async function withNearest(error: unknown, archive: Archive, request: RequestUrl): Promise<TabServeError> {
   const own = asTabServeError(error);
-  const path = alternatives?.[0]?.path ?? models.onnx;
-  const file = local instanceof Blob || path === undefined ? undefined : local?.[path];
-  if (own.code !== 'unknown-handler' || !file) return own;
+  if (own.code !== 'unknown-handler') return own;
   try {
-    const { inputs, outputs } = readSignature(
-      (await readGraph(file)) ?? new Uint8Array(await file.arrayBuffer()),
-      path,
-    );
+    const model = await readModel(archive, request);
+    if (!model) return own;
+    const { inputs, outputs } = readSignature(model);
     const { handler, seen } = nearestHandler(inputs, outputs);
     return new TabServeError(
       'unknown-handler',
@@ -32,6 +34,27 @@ export async function withNearest(error: unknown, { local, alternatives, models 
     // The model cannot be read; that the handler is unknown comes first.
     return own;
   }
+}
+
+/** Returns a model's file, as far as `readSignature` needs it; undefined if it is not at hand. */
+async function readModel(
+  { url, local, alternatives, models }: Archive,
+  request: RequestUrl,
+): Promise<Uint8Array | undefined> {
+  const paths = alternatives?.map(({ path }) => path) ?? [models.onnx].filter((path) => path !== undefined);
+  if (local instanceof Blob || paths.length === 0) return undefined;
+  if (!local && !URL.canParse(url)) return undefined;
+  if (!local) {
+    const [location, signal] = [readModelUrl(url), AbortSignal.timeout(MAX_WAIT_MS)];
+    // Which of the precisions are there shows when they are asked for.
+    for (const path of paths.filter((one) => formatOf(one) === 'onnx')) {
+      const declared = await fetchDeclared(locateFile(location, path), request, signal);
+      if (declared) return declared;
+    }
+    return undefined;
+  }
+  const file = local[paths[0]!];
+  return file && ((await readGraph(file)) ?? new Uint8Array(await file.arrayBuffer()));
 }
 
 /** Returns the handler that reads a model's outputs, and the outputs that show it. */

@@ -3,8 +3,12 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Archive } from '../../../../src/contract/archive.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
+import type { TensorInfo } from '../../../../src/contract/tensors.ts';
 import { readSignature } from '../../../../src/worker/engines/onnx/signature.ts';
 import { nearestHandler, withNearest } from '../../../../src/worker/host/nearest-handler.ts';
+import { declaredIn, type RequestUrl } from '../../../../src/worker/models/onnx/declared.ts';
+import { all, fields } from '../../../../src/worker/models/onnx/protobuf.ts';
+import { encode, encodeNumber, encodeText, join } from '../../../../src/worker/models/onnx/protobuf-writer.ts';
 
 const model = (repository: string) =>
   new Uint8Array(readFileSync(new URL(`../../../models/tasks/${repository}/onnx/model.onnx`, import.meta.url)));
@@ -44,6 +48,9 @@ test('other outputs: vectors, maps, a vocabulary', () => {
   expect(handler([info('x', null, 4)], [info('y', null, 2)])).toBe('base_handler');
 });
 
+/** Fails the test if the server is asked. */
+const refused = () => Promise.reject(new Error('nothing is to be requested'));
+
 test('the error names it if the files are at hand, and otherwise stays as it is', async () => {
   const error = new TabServeError('unknown-handler', 'There is none.');
   const archive = (bytes: Uint8Array<ArrayBuffer>): Archive => ({
@@ -57,14 +64,86 @@ test('the error names it if the files are at hand, and otherwise stays as it is'
     integrity: {},
     local: { 'onnx/model.onnx': new Blob([bytes]) },
   });
-  expect(await withNearest(error, archive(model('image-vit')))).toMatchObject({
+  expect(await withNearest(error, archive(model('image-vit')), refused)).toMatchObject({
     code: 'unknown-handler',
     message:
       'There is none. By its inputs and outputs ("logits" [batch_size, 6]), it is nearest to image_classifier: set the option handler to \'image_classifier\'.',
   });
-  expect(await withNearest(error, archive(new Uint8Array(3)))).toBe(error);
-  const { local: _, ...remote } = archive(model('image-vit'));
-  expect(await withNearest(error, remote)).toBe(error);
+  expect(await withNearest(error, archive(new Uint8Array(3)), refused)).toBe(error);
   const other = new TabServeError('network', 'no');
-  expect(await withNearest(other, archive(model('image-vit')))).toBe(other);
+  expect(await withNearest(other, archive(model('image-vit')), refused)).toBe(other);
+});
+
+const FOLDER = 'https://models.test/odd/';
+
+/** An archive on a server, with the second of its precisions. */
+const REMOTE: Archive = {
+  url: FOLDER,
+  manifest: { model: { modelName: 'odd', handler: 'OddForThings' } },
+  config: {},
+  models: { onnx: 'onnx/model.onnx' },
+  alternatives: [
+    { path: 'onnx/model_fp16.onnx', precision: 'fp16' },
+    { path: 'onnx/model.onnx', precision: 'fp32' },
+  ],
+  files: {},
+  golden: [],
+  integrity: {},
+};
+
+/** A server with one file. */
+function server(file: Uint8Array<ArrayBuffer>, sendsRanges = true) {
+  const requested: string[] = [];
+  let sent = 0;
+  const request: RequestUrl = async ({ href }, { headers }) => {
+    requested.push(href);
+    if (href !== `${FOLDER}onnx/model.onnx`) return new Response('none', { status: 404 });
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers!['range']!)!.map(Number) as [number, number, number];
+    const part = sendsRanges ? file.slice(first, last + 1) : file;
+    sent += part.length;
+    const range = { 'content-range': `bytes ${first}-${last}/${file.length}` };
+    return new Response(part, sendsRanges ? { status: 206, headers: range } : { status: 200 });
+  };
+  return { request, requested, sent: () => sent };
+}
+
+test('of a model on a server, the end of its file is requested alone', async () => {
+  const error = new TabServeError('unknown-handler', 'There is none.');
+  const weights = encode(5, [...encodeText(8, 'w'), ...encode(9, [new Uint8Array(2 ** 21).fill(90)])]);
+  const bytes = model('detect-yolos');
+  const [graph] = all(bytes, 7) as [Uint8Array];
+  // Weights before those of the model: 2 MB of the byte with which an input begins.
+  const rest = [...fields(bytes)].filter(({ field }) => field > 7).map(({ whole }) => whole);
+  const large = join([...encodeNumber(1, 8), ...encode(7, [...weights, graph]), ...rest]);
+  const { request, requested, sent } = server(large);
+  const found = await withNearest(error, REMOTE, request);
+  expect(found).toMatchObject({ message: expect.stringContaining("set the option handler to 'object_detector'.") });
+  expect(requested.map((url) => url.replace(FOLDER, ''))).toEqual([
+    'onnx/model_fp16.onnx',
+    'onnx/model.onnx',
+    'onnx/model.onnx',
+  ]);
+  expect(sent()).toBeLessThanOrEqual(2 ** 18 + 16);
+});
+
+test('the error stays as it is if the server sends no ranges, or not the end of a model', async () => {
+  const error = new TabServeError('unknown-handler', 'There is none.');
+  const vit = model('image-vit');
+  expect(await withNearest(error, REMOTE, server(vit, false).request)).toBe(error);
+  expect(await withNearest(error, REMOTE, server(vit.slice(0, -1)).request)).toBe(error);
+  // Models of version 3 list their weights among the inputs.
+  const old = vit.slice();
+  expect(old[0]).toBe(8);
+  old[1] = 3;
+  expect(await withNearest(error, REMOTE, server(old).request)).toBe(error);
+  expect(await withNearest(error, REMOTE, refused)).toBe(error);
+});
+
+test('the end of a file declares what the whole file does', () => {
+  for (const repository of Object.values(NEAREST).flat()) {
+    const file = model(repository);
+    const [whole, tail] = [readSignature(file), readSignature(declaredIn(file.subarray(-(2 ** 18)))!)];
+    const plain = ({ name, dtype, dims }: TensorInfo) => ({ name, dtype, dims });
+    expect([tail.inputs, tail.outputs.map(plain)], repository).toEqual([whole.inputs, whole.outputs.map(plain)]);
+  }
 });

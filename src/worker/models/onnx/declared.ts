@@ -1,0 +1,94 @@
+/** What a model on a server declares, read from the ends of its file. */
+import { discard, type RequestExtras } from '../../../shared/request-policy.js';
+import { fields } from './protobuf.js';
+import { encode, encodeNumber, join } from './protobuf-writer.js';
+
+/** Requests a file. */
+export type RequestUrl = (url: URL, extra: RequestExtras) => Promise<Response>;
+
+/** Has the version of the format, which is the first field. */
+const HEAD_BYTES = 16;
+/** Has inputs and outputs, which follow the weights; many models have a few hundred bytes of them. */
+const TAIL_BYTES = 2 ** 18;
+/** An older model lists its weights among its inputs. */
+const LEAST_VERSION = 4;
+/** Fields of GraphProto after the weights, and of ModelProto after the graph. Numbers: `onnx.proto` of ONNX (IR version 10). */
+const [INPUT, OUTPUT, OPSET] = [11, 12, 8];
+const AFTER_WEIGHTS: ReadonlySet<number> = new Set([INPUT, OUTPUT, 13, 14, 15]);
+const AFTER_GRAPH: ReadonlySet<number> = new Set([OPSET, 14, 20, 25]);
+
+/**
+ * Returns an ONNX model without nodes and weights, only with the inputs and outputs of one on a server. Two ranges of
+ * the file are requested, together at most 256 kB.
+ * @returns undefined if the server does not send ranges, or the ends of the file do not show them
+ * @throws what `request` throws
+ */
+export async function fetchDeclared(
+  url: URL,
+  request: RequestUrl,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const head = await fetchRange(url, 0, HEAD_BYTES - 1, request, signal);
+  if (!head || !(versionOf(head.bytes) >= LEAST_VERSION)) return undefined;
+  const first = Math.max(0, head.size - TAIL_BYTES);
+  const tail = await fetchRange(url, first, head.size - 1, request, signal);
+  return tail && declaredIn(tail.bytes);
+}
+
+async function fetchRange(
+  url: URL,
+  first: number,
+  last: number,
+  request: RequestUrl,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Uint8Array; readonly size: number } | undefined> {
+  const response = await request(url, { headers: { range: `bytes=${first}-${last}` }, signal });
+  const [, size] = /^bytes \d+-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? [];
+  if (response.status === 206 && size !== undefined)
+    return { bytes: new Uint8Array(await response.arrayBuffer()), size: Number(size) };
+  // All of the file, which may be large.
+  discard(response);
+  return undefined;
+}
+
+function versionOf(head: Uint8Array): number {
+  const [tag, version = 0] = head;
+  return tag === 8 ? version : 0;
+}
+
+/**
+ * Returns a model with the inputs and outputs at the end of a file. Where they begin is not known: it is the first place
+ * from which nothing but the fields that may stand there leads to the file's end.
+ */
+export function declaredIn(tail: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  // From where nothing leads to the end: no place is tried twice, whatever the weights are.
+  const failed = new Set<string>();
+  for (let at = tail.indexOf(INPUT * 8 + 2); at >= 0; at = tail.indexOf(INPUT * 8 + 2, at + 1)) {
+    const graph = graphFrom(tail.subarray(at), failed);
+    if (graph) return join([...encodeNumber(1, LEAST_VERSION), ...encode(7, graph)]);
+  }
+  return undefined;
+}
+
+/** Returns the inputs and outputs if the bytes are the end of a graph, and then that of a model. */
+function graphFrom(bytes: Uint8Array, failed: Set<string>): readonly Uint8Array[] | undefined {
+  const graph: Uint8Array[] = [];
+  const places: string[] = [];
+  let isAfter = false;
+  let hasOutput = false;
+  try {
+    for (const { field, whole } of fields(bytes)) {
+      isAfter ||= field === OPSET;
+      const place = `${isAfter} ${whole.byteOffset}`;
+      places.push(place);
+      if (failed.has(place) || !(isAfter ? AFTER_GRAPH : AFTER_WEIGHTS).has(field)) throw new RangeError('no end');
+      hasOutput ||= field === OUTPUT;
+      if (field === INPUT || field === OUTPUT) graph.push(whole);
+    }
+    if (isAfter && hasOutput) return graph;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  for (const place of places) failed.add(place);
+  return undefined;
+}
