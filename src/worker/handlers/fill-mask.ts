@@ -87,6 +87,12 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
     const { name } = this.outputInfo;
     const output = numbersOf(outputs, name);
     const { batchSize } = context.systemProperties;
+    const found = output.dims.at(-1)!;
+    if (this.tokenizer.tokenOf(found) !== undefined)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputName: fill_mask needs a number for each token of the vocabulary, but the output "${name}" has ${found} for each token of a text, and the vocabulary has more. Name another output, or use the handler that the model was made for.`,
+      );
     return (index) => {
       const [{ ids }] = this.modelRows(index, context)!.encodings as [Encoding];
       const { start } = this.tokenSpan(index, context)!;

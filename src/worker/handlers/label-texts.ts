@@ -121,13 +121,21 @@ export class LabelTexts {
   readonly #inputs: readonly TensorInfo[];
   readonly #tokenizer: HuggingFaceTokenizer;
   readonly #lengths: TextLengths;
+  readonly #warn: Context['warn'];
 
-  private constructor(model: Session, imageInput: TensorInfo, tokenizer: HuggingFaceTokenizer, lengths: TextLengths) {
+  private constructor(
+    model: Session,
+    imageInput: TensorInfo,
+    tokenizer: HuggingFaceTokenizer,
+    lengths: TextLengths,
+    warn: Context['warn'],
+  ) {
     this.#model = model;
     this.#imageInput = imageInput;
     this.#inputs = model.inputs.filter(({ name }) => TEXT_INPUTS.includes(name));
     this.#tokenizer = tokenizer;
     this.#lengths = lengths;
+    this.#warn = warn;
   }
 
   /**
@@ -137,7 +145,7 @@ export class LabelTexts {
   static async load(
     model: Session,
     imageInput: TensorInfo,
-    { files }: Context,
+    { files, warn }: Context,
     lengths: TextLengths = {},
   ): Promise<LabelTexts> {
     const ids = model.inputs.find(({ name }) => name === IDS_INPUT);
@@ -152,16 +160,21 @@ export class LabelTexts {
           'model-config',
           `The model's input "${name}" has a batch of ${dims[0]}. Export the model with a batch of any size, or of 1.`,
         );
-    return new LabelTexts(model, imageInput, await loadHuggingFace(files), lengths);
+    return new LabelTexts(model, imageInput, await loadHuggingFace(files), lengths, warn);
   }
 
-  /** Returns the model's inputs for texts, `[texts, tokens]`. A text that is too long is truncated. */
+  /** Returns the model's inputs for texts, `[texts, tokens]`. A text that is too long is truncated, with a warning. */
   feeds(texts: readonly string[]): Tensors {
     const { padding } = this.#tokenizer;
     const { maxLength = this.#tokenizer.maxLength ?? Infinity, padTo = 0 } = this.#lengths;
     const size = this.#inputs[0]!.dims[1];
     const fixed = typeof size === 'number' ? size : undefined;
-    const rows = texts.map((text) => this.#tokenizer.encode(text, undefined, Math.min(maxLength, fixed ?? Infinity)));
+    const limit = Math.min(maxLength, fixed ?? Infinity);
+    const rows = texts.map((text) => this.#tokenizer.encode(text, undefined, limit));
+    if (rows.some(({ isTruncated }) => isTruncated))
+      this.#warn(
+        `The text of a label has more tokens than the limit of ${limit}, and was truncated: labels that begin alike may be the same to the model. Pass shorter labels.`,
+      );
     const longest = paddedLength(padding, Math.max(...rows.map(({ ids }) => ids.length)));
     return padRows(rows, this.#inputs, padding, fixed ?? Math.max(longest, padTo));
   }

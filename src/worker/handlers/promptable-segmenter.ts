@@ -167,6 +167,8 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
     const threshold = this.param<number>('maskThreshold', index, context);
     const logit = Math.log(threshold / (1 - threshold));
     const found = Array.from({ length: objects }, (_, object) => {
+      // Many boxes in a large photo take longer than a worker may be silent.
+      context.heartbeat();
       const best = Array.from({ length: count }, (_, mask) => object * count + mask).toSorted(
         (a, b) => fits[b]! - fits[a]!,
       );

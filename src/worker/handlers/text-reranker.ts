@@ -2,7 +2,7 @@ import { describeValue } from '../../contract/describe-value.js';
 import type { Context } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import { TabServeError } from '../../contract/errors.js';
-import type { Tensors } from '../../contract/tensors.js';
+import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { numbersOf } from '../outputs/rows.js';
 import { checkScores, logistic, topK } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
@@ -76,10 +76,7 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
     const { name, dims } = this.outputInfo;
     const count = dims.at(-1);
     if (dims.length <= 2 && (count === 1 || typeof count !== 'number' || dims.length < 2)) return;
-    throw new TabServeError(
-      'model-config',
-      `handler.outputName: a reranker needs one number for each pair of texts, but the output "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}]. Name another output, or use text_classifier.`,
-    );
+    throw severalNumbers(name, dims);
   }
 
   protected override async encodeRow(
@@ -102,7 +99,11 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
 
   /** Converts the model's output, `[rows, 1]`, to the texts of each row. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly RankedText[] {
-    const numbers = toFloats(numbersOf(outputs, this.outputInfo.name));
+    const { name } = this.outputInfo;
+    const output = numbersOf(outputs, name);
+    // What the graph leaves open, such as the start of an answer in each token, shows here.
+    if (output.data.length !== output.dims[0]) throw severalNumbers(name, output.dims);
+    const numbers = toFloats(output);
     return (index) => {
       const { first, encodings } = this.modelRows(index, context)!;
       const own = numbers.subarray(first, first + encodings.length);
@@ -115,4 +116,11 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
   }
 
   protected override emptyResult: readonly RankedText[] = [];
+}
+
+function severalNumbers(name: string, dims: TensorInfo['dims']): TabServeError {
+  return new TabServeError(
+    'model-config',
+    `handler.outputName: a reranker needs one number for each pair of texts, but the output "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}]. Name another output, or use text_classifier.`,
+  );
 }

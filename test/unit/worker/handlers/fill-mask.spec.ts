@@ -26,3 +26,11 @@ test('targets are the only candidates, each of them one token', async () => {
   const [failed] = await model.ask(['[MASK] cat'], { targets: ['lighthouses'] });
   expect(failed).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('"lighthouses"') });
 });
+
+test('a model of another task, which says less of each token, is refused', async () => {
+  await using model = await openTask(new FillMask(), 'tokens-bert');
+  await expect(model.ask(['The [MASK] sat.'])).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('a number for each token of the vocabulary'),
+  });
+});

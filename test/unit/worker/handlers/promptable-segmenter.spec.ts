@@ -32,6 +32,7 @@ const masks = [
 /** Opens the handler with stand-ins for both parts. */
 async function opened({ inputs = [...POINTS, BOXES, EMBEDDINGS], config = {}, scores = [0.2, 0.9] } = {}) {
   const encoded: Tensors[] = [];
+  const beats = { count: 0 };
   const fed: Tensors[] = [];
   const nodes = {
     vision: {
@@ -60,11 +61,12 @@ async function opened({ inputs = [...POINTS, BOXES, EMBEDDINGS], config = {}, sc
     kept,
     encoded,
     fed,
+    beats,
     ask: async (rows: readonly unknown[], params = {}) =>
-      (await handler.handle(
-        rows as never,
-        createTestContext({ ...options, kept, params, batchSize: rows.length }),
-      )) as readonly (readonly PromptedMask[] | PredictionError)[],
+      (await handler.handle(rows as never, {
+        ...createTestContext({ ...options, kept, params, batchSize: rows.length }),
+        heartbeat: () => (beats.count += 1),
+      })) as readonly (readonly PromptedMask[] | PredictionError)[],
   };
 }
 
@@ -216,4 +218,11 @@ test('a decoder for points alone refuses boxes; one that cannot be fed is refuse
   });
   const odd = await opened({ scores: [0.5] });
   expect(await odd.ask([{ image: photo, points: [[1, 1]] }])).toMatchObject([{ code: 'inference-failed' }]);
+});
+
+test('each object of many is a heartbeat: their masks in a large photo take minutes', async () => {
+  const { ask, beats } = await opened();
+  const [found] = await ask([{ image: photo, boxes: Array.from({ length: 50 }, () => [0, 0, 4, 2]) }]);
+  expect(found).toHaveLength(50);
+  expect(beats.count).toBeGreaterThanOrEqual(50);
 });

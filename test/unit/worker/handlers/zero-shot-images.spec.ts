@@ -24,6 +24,21 @@ test('rows of a batch have the scores that each has alone; labels of one text ha
   expect(together[0]).not.toEqual(together[1]);
 });
 
+test('a label that is too long is truncated, with a warning', async () => {
+  const told: string[] = [];
+  const { warn } = console;
+  console.warn = (message: string) => told.push(message);
+  try {
+    await using model = await openTask(new ZeroShotImageClassifier(), 'images-clip', STEPS);
+    await model.ask([photo(3)], { labels: ['a cat', 'the sea'] });
+    expect(told).toEqual([]);
+    await model.ask([photo(3)], { labels: ['a cat', 'x'.repeat(2000)] });
+  } finally {
+    console.warn = warn;
+  }
+  expect(told).toEqual([expect.stringMatching(/label has more tokens than the limit of \d+, and was truncated/)]);
+});
+
 test('without labels, without the place of a label, or without an image, a row fails', async () => {
   await using model = await openTask(new ZeroShotImageClassifier(), 'images-clip', STEPS);
   expect(await model.ask([photo(3)])).toMatchObject([{ code: 'invalid-input', message: /^labels: there are none/ }]);

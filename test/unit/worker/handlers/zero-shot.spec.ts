@@ -42,3 +42,11 @@ test('rows of a reranker have any number of texts; what is no query with texts f
   expect([none, wrong]).toMatchObject([{ code: 'invalid-input' }, { code: 'invalid-input' }]);
   expect(await model.ask([{ query: 'cat', texts, text: 1 }])).toMatchObject([{ message: /unknown key "text"/ }]);
 });
+
+test('a reranker refuses a model that returns a number for each token, though its graph does not say so', async () => {
+  await using model = await openTask(new TextReranker(), 'answer-bert');
+  await expect(model.ask([{ query: 'a cat', texts: ['the sea', 'a dog'] }])).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('one number for each pair of texts'),
+  });
+});
