@@ -95,6 +95,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     files: all,
     golden: [],
     integrity: {},
+    ...contradictionOf(choice.handler, ownHandler, config),
   };
   beginFiles(source, archive);
   return archive;
@@ -163,6 +164,23 @@ function handlerOf(config: Json): string | undefined {
     return isMet ? [{ name, rank: ending.length + (isConditional ? 1000 : 0) }] : [];
   });
   return found.toSorted((a, b) => b.rank - a.rank)[0]?.name ?? architecture;
+}
+
+/** Says that the caller has chosen the handler of another task than the model's. */
+function contradictionOf(
+  handler: string | undefined,
+  ownHandler: string | undefined,
+  config: Json,
+): Pick<Archive, 'contradiction'> {
+  const { architectures = [] } = (handler !== undefined && TASKS[handler]) || {};
+  const isOfTask = ownHandler !== undefined && Object.hasOwn(TASKS, ownHandler);
+  // Any model without its head makes features, whatever it was trained for.
+  const takesAny = architectures.every((ending) => ending.endsWith('WithProjection'));
+  const serves = architectures.some((ending) => architectureOf(config)?.endsWith(ending));
+  if (handler === ownHandler || !isOfTask || takesAny || serves) return {};
+  return {
+    contradiction: `By its config.json, the model is for ${ownHandler}, not ${handler}: its outputs may mean something else. Leave the option handler out, or set it to ${ownHandler}.`,
+  };
 }
 
 /**

@@ -199,6 +199,16 @@ test("the caller's config and handler win, and spare files that they make needle
   });
 });
 
+test('a handler of another task than the model’s is a contradiction; one of the same architecture, or of any model, is none', async () => {
+  const said = async (files: Files, handler: string) => (await read(files, { handler })).archive.contradiction;
+  expect(await said(vit, 'depth_estimator')).toContain('the model is for image_classifier, not depth_estimator');
+  expect(await said(bert, 'question_answerer')).toContain('for text_classifier, not question_answerer');
+  for (const handler of ['image_classifier', 'image_feature_extractor', 'vision_handler', 'base_handler', 'my_handler'])
+    expect(await said(vit, handler), handler).toBeUndefined();
+  const pairs = { ...bert['config.json'], id2label: { 0: 'entailment', 1: 'other' } };
+  expect(await said({ ...bert, 'config.json': pairs }, 'text_classifier')).toBeUndefined();
+});
+
 test('an architecture without a handler stays its name, which loading the handler reports', async () => {
   const config = (architectures: unknown) => ({ ...bert, 'config.json': { architectures } });
   expect((await read(config(['BertForNextSentencePrediction']))).archive.manifest.model.handler).toBe(
