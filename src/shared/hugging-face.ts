@@ -28,9 +28,18 @@ export function architectureOf({ architectures }: Json): string | undefined {
 /** The number of labels that transformers takes a config without `id2label` and `num_labels` to have. */
 const UNNAMED_LABELS = 2;
 
-/** Returns the labels by class index. Where `id2label` is missing, transformers names them LABEL_0, LABEL_1 and so on. */
-export function labelsOf({ id2label, num_labels: count }: Json): Json {
+/**
+ * Returns the labels by class index; timm lists them as `label_names`. Where they are missing, transformers names them
+ * LABEL_0, LABEL_1 and so on.
+ */
+export function labelsOf({
+  id2label,
+  label_names: names,
+  num_classes: classes,
+  num_labels: count = classes,
+}: Json): Json {
   if (isRecord(id2label)) return id2label;
+  if (Array.isArray(names)) return { ...names };
   const length = Number.isSafeInteger(count) ? Math.min(Math.max(count as number, 0), MAX_LABELS) : UNNAMED_LABELS;
   return Object.fromEntries(Array.from({ length }, (_, index) => [index, `LABEL_${index}`]));
 }

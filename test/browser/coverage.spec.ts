@@ -42,7 +42,10 @@ for (const file of TASKS) {
     test(`${handler}: ${architecture} (${repository})${index > 0 ? ' @full' : ''}`, async ({ page, backend }, {
       annotations,
     }) => {
-      test.skip(backend !== 'wasm' && !gpu.includes(backend), 'a tenth of the rows runs on a GPU in software');
+      test.skip(
+        backend !== 'wasm' && !gpu.includes(backend),
+        'a tenth of the rows runs on a GPU in software; of WebGL, those that ONNX Runtime computes there',
+      );
       await page.goto('/test/browser/pages/answers.html');
       await page.waitForFunction(() => 'answers' in window);
       const given = await page.evaluate(

@@ -11,7 +11,10 @@ export interface PromptForm {
   readonly inputs: readonly string[];
   readonly outputs: readonly [masks: string, scores: string];
   readonly takesBoxes: boolean;
-  /** Returns the decoder's inputs for prompts, for each of its runs. */
+  /**
+   * Returns the decoder's inputs for prompts, for each of its runs.
+   * @throws `invalid-input` for prompts that the model cannot take
+   */
   feeds(prompts: Prompts, placement: Placement): readonly Tensors[];
   /**
    * Returns the outputs of one run as `[1, objects, masks, height, width]` of logits and `[1, objects, masks]` of scores.
@@ -21,6 +24,8 @@ export interface PromptForm {
 
 /** A point of a corner of a box; of nothing, which stands where there is no box. */
 const [CORNERS, NOTHING] = [[2, 3], -1] as const;
+/** How many points EfficientSAM's decoder reads: `decoder_max_num_input_points` of its published models. */
+const EFFICIENT_POINTS = 6;
 
 /** transformers' models, as Optimum and transformers.js name what they take. */
 function transformersForm(inputs: readonly TensorInfo[]): PromptForm {
@@ -84,33 +89,35 @@ function scriptForm(inputs: readonly TensorInfo[]): PromptForm {
   };
 }
 
-/** EfficientSAM's decoder. Each object has as many points as the others. */
+/** EfficientSAM's decoder. One run is of one object: the export script fixes their number. */
 function efficientForm(): PromptForm {
   return {
     inputs: ['batched_point_coords', 'batched_point_labels', 'orig_im_size'],
     outputs: ['output_masks', 'iou_predictions'],
     takesBoxes: true,
-    feeds(prompts, { tensorWidth, tensorHeight }) {
-      const objects = objectsOf(prompts);
-      const dims = [1, objects.length, objects[0]!.points.length];
-      return [
-        {
-          batched_point_coords: floats(
-            [...dims, 2],
-            objects.flatMap(({ points }) => points.flat()),
-          ),
-          batched_point_labels: floats(
-            dims,
-            objects.flatMap(({ labels }) => labels),
-          ),
+    feeds: (prompts, { tensorWidth, tensorHeight }) =>
+      objectsOf(prompts).map(({ points, labels, isBox }) => {
+        if (labels.includes(0))
+          throw new TabServeError(
+            'invalid-input',
+            'labels: EfficientSAM knows no points that are outside of the object, so no label 0. Pass points in the object, or a box.',
+          );
+        // The graph would drop what is more.
+        if (points.length > EFFICIENT_POINTS)
+          throw new TabServeError(
+            'invalid-input',
+            `points: EfficientSAM reads up to ${EFFICIENT_POINTS} points of an object, of which a box takes two; got ${points.length}${isBox ? ' with those of the box' : ''}. Pass fewer.`,
+          );
+        return {
+          batched_point_coords: floats([1, 1, points.length, 2], points.flat()),
+          batched_point_labels: floats([1, 1, labels.length], labels),
           orig_im_size: {
             dtype: 'int64',
             dims: [2],
             data: BigInt64Array.of(BigInt(tensorHeight), BigInt(tensorWidth)),
           },
-        },
-      ];
-    },
+        };
+      }),
     read: (masks, scores) => [masks, scores],
   };
 }

@@ -9,6 +9,7 @@ import { readObject } from '../json.js';
 import type { Source } from '../sources/source.js';
 import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
 import { TASKS } from './tasks.js';
+import { timmConfigOf, timmProcessing } from './timm.js';
 
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
@@ -73,6 +74,8 @@ async function textConfig(
 async function imageConfig(source: Source, task: GivenTask, config: Json): Promise<Json> {
   const file = await source.read(PREPROCESSOR, undefined, MAX_METADATA_BYTES);
   if (file) return { imageProcessing: imageProcessingOf(await readObject(file, PREPROCESSOR), config) };
+  const timm = timmConfigOf(config);
+  if (timm) return { imageProcessing: timmProcessing(timm) };
   const advice = otherHandler(task) ?? 'Set handler.imageProcessing to the steps of this model (docs/model-config.md).';
   throw new TabServeError(
     'model-config',

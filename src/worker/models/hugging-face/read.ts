@@ -11,6 +11,7 @@ import { LABELS } from '../manifest.js';
 import { PREPROCESSOR } from './image-processing.js';
 import { prepared, TOKENIZER, type Prepared } from './inputs.js';
 import { TASKS } from './tasks.js';
+import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
 import { engineOf, modelsOf } from './models.js';
 import type { Source } from '../sources/source.js';
@@ -148,6 +149,7 @@ function withInputs(
  */
 function handlerOf(config: Json): string | undefined {
   const architecture = architectureOf(config);
+  if (architecture === undefined && timmConfigOf(config)) return timmHandlerOf(config);
   const type = config['model_type'];
   if (architecture === undefined && typeof type === 'string')
     return Object.entries(TASKS).find(([, { modelTypes }]) => modelTypes?.includes(type))?.[0];

@@ -32,6 +32,8 @@ MODELS = [
     ("background-u2net", {"model_type": "u2net"}, files({"height": 48, "width": 48}, *IMAGENET, image_processor_type="ViTFeatureExtractor"), ["d0", "d1", "d2"], True),
     ("background-isnet", {"model_type": "isnet"}, files({"height": 64, "width": 64}, HALF, [1, 1, 1], image_processor_type="ViTFeatureExtractor"), ["mask"], True),
 ]
+GPU = {"background-u2net": ["webgl", "webgpu"], **{f"background-{name}": ["webgl"] for name in ("birefnet", "rmbg", "isnet")}}
+
 
 class Net(torch.nn.Module):
     """An encoder, a decoder that joins it, and a map at the input's size for each output."""
@@ -110,5 +112,5 @@ def make():
             print(repository, size, alpha.min(), alpha.max(), alpha.mean())
             requests.append({"input": {"photo": size}, "answer": {"width": size[0], "height": size[1], "data": data.flatten()}})
         architecture = config.get("architectures", [config.get("model_type")])[0]
-        rows.append({"architecture": architecture, "repository": repository, "requests": requests})
+        rows.append({"architecture": architecture, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
     answers("background_remover", rows)

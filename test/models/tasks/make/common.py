@@ -113,7 +113,8 @@ def spread(model, seed=0, scale=0.3):
                 value.normal_(0, scale)
             else:
                 value.add_(torch.randn_like(value) * 0.05)
-    model.tie_weights()
+    if hasattr(model, "tie_weights"):
+        model.tie_weights()
     return model.float().eval()
 
 

@@ -1,5 +1,5 @@
 from transformers import (
-    AutoModelForMaskedLM, BertConfig, DistilBertConfig, ModernBertConfig, RobertaConfig, XLMRobertaConfig, pipeline,
+    AutoModelForMaskedLM, BertConfig, CamembertConfig, DistilBertConfig, ModernBertConfig, RobertaConfig, XLMRobertaConfig, pipeline,
 )
 
 from common import answers, export, small, spread, tokenizer_of
@@ -10,6 +10,7 @@ CONFIGS = [
     ("fill-mask-roberta", RobertaConfig, "byte_level", {"type_vocab_size": 1}),
     ("fill-mask-modernbert", ModernBertConfig, "byte_level", {"local_attention": 8}),
     ("fill-mask-xlm-roberta", XLMRobertaConfig, "unigram", {"type_vocab_size": 1}),
+    ("fill-mask-camembert", CamembertConfig, "unigram", {"type_vocab_size": 1}),
 ]
 
 

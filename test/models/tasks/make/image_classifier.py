@@ -2,10 +2,13 @@ from transformers import (
     AutoModelForImageClassification, BeitConfig, BeitImageProcessor, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor,
     ConvNextV2Config, DeiTConfig, DeiTImageProcessor, Dinov2Config, EfficientNetConfig, EfficientNetImageProcessor, HieraConfig,
     MobileNetV2Config, MobileNetV2ImageProcessor, MobileViTConfig, MobileViTImageProcessor, RegNetConfig, ResNetConfig, SwinConfig,
-    ViTConfig, ViTImageProcessor, pipeline,
+    TimmWrapperConfig, TimmWrapperImageProcessor, ViTConfig, ViTImageProcessor, pipeline,
 )
+import json
 
-from common import answers, export, photo, spread
+import torch
+
+from common import HERE, answers, export, export_graph, photo, spread
 
 NAMES = {"id2label": {0: "cat", 1: "dog", 2: "tree", 3: "sea", 4: "house", 5: "road"}}
 SIDE = {"height": 32, "width": 32}
@@ -28,21 +31,57 @@ CONFIGS = [
     ("image-hiera", HieraConfig, {"image_size": [32, 32], "patch_kernel": [7, 7], "patch_stride": [4, 4], "patch_padding": [3, 3], "embed_dim": 8, "depths": [1, 1], "num_heads": [1, 2], "query_stride": [2, 2], "num_query_pool": 1, "masked_unit_size": [4, 4], "masked_unit_attention": [True, False]}, lambda: BitImageProcessor(**CROPPED)),
     ("image-several-labels", ViTConfig, {**TRANSFORMER, "problem_type": "multi_label_classification"}, lambda: ViTImageProcessor(size=SIDE)),
 ]
-GPU = {"image-vit": ["webgpu"], "image-convnext": ["webgpu"]}
+# timm's config is what says how images are prepared: transformers has no other file of it. The second has no more than timm itself writes.
+TIMM = [
+    ("image-timm-fastvit", "fastvit_t8", {"layers": [1, 1, 1, 1], "embed_dims": [8, 8, 16, 16], "mlp_ratios": [1, 1, 1, 1]}, {"input_size": [3, 64, 64], "crop_pct": 0.9, "interpolation": "bicubic"}, True),
+    ("image-timm-resnet", "resnet18", {"channels": [8, 8, 16, 16], "layers": [1, 1, 1, 1]}, {"input_size": [3, 64, 48], "crop_pct": 0.95, "crop_mode": "squash", "interpolation": "bilinear", "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.25, 0.5]}, False),
+]
+GPU = {
+    "image-vit": ["webgpu"], "image-convnext": ["webgpu"],
+    **{f"image-{name}": ["webgl", "webgpu"] for name in ("resnet", "regnet")}, "image-timm-fastvit": ["webgpu"],
+}
+
+
+def requests(pipe, model):
+    asked = []
+    for size in [(61, 47), (40, 80)]:
+        found = pipe(photo(*size), top_k=5)
+        if model.config.problem_type == "multi_label_classification":
+            found = [one for one in found if one["score"] >= 0.5]
+        asked.append({"input": {"photo": size}, "answer": found})
+    return asked
+
+
+def row(repository, architecture, pipe, model):
+    return {"architecture": architecture, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests(pipe, model)}
+
+
+def timm_row(repository, architecture, model_args, pretrained_cfg, has_architectures):
+    torch.manual_seed(0)
+    config = TimmWrapperConfig(architecture=architecture, model_args=model_args, pretrained_cfg=pretrained_cfg, **NAMES)
+    model = spread(AutoModelForImageClassification.from_config(config), scale=0.2)
+    processor = TimmWrapperImageProcessor(pretrained_cfg, architecture)
+    export_graph(repository, model, [], torch.randn(1, *pretrained_cfg["input_size"]), ["logits"], fixed=True)
+    if not has_architectures:
+        path = HERE / repository / "config.json"
+        own = json.loads(path.read_text())
+        path.write_text(json.dumps({key: value for key, value in own.items() if key in ("architecture", "num_classes", "label_names", "pretrained_cfg")}, indent=2) + "\n")
+    pipe = pipeline("image-classification", model=model, image_processor=processor)
+    return row(repository, f"timm {architecture}", pipe, model)
 
 
 def make():
     rows = []
     for repository, config_class, fields, processor_class in CONFIGS:
+        # Biases are random, too.
+        torch.manual_seed(0)
         processor = processor_class()
         model = spread(AutoModelForImageClassification.from_config(config_class(**NAMES, **fields), attn_implementation="eager"))
-        export(repository, model, "image-classification", [processor])
+        if "webgl" in GPU.get(repository, []):
+            # WebGL needs fixed sizes.
+            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["logits"], fixed=True)
+        else:
+            export(repository, model, "image-classification", [processor])
         pipe = pipeline("image-classification", model=model, image_processor=processor)
-        requests = []
-        for size in [(61, 47), (40, 80)]:
-            found = pipe(photo(*size), top_k=5)
-            if model.config.problem_type == "multi_label_classification":
-                found = [one for one in found if one["score"] >= 0.5]
-            requests.append({"input": {"photo": size}, "answer": found})
-        rows.append({"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
-    answers("image_classifier", rows)
+        rows.append(row(repository, type(model).__name__, pipe, model))
+    answers("image_classifier", [*rows, *(timm_row(*one) for one in TIMM)])

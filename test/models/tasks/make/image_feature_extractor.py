@@ -1,10 +1,13 @@
+import json
+
 import numpy as np
 import torch
 from transformers import (
-    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, ViTConfig, ViTImageProcessor,
+    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, TimmWrapperConfig, TimmWrapperImageProcessor,
+    ViTConfig, ViTImageProcessor,
 )
 
-from common import answers, export, photo, spread
+from common import HERE, answers, export, export_graph, photo, spread
 from image_classifier import CROPPED, SIDE, TRANSFORMER
 
 
@@ -21,6 +24,27 @@ KINDS = [
 ]
 
 
+# A model of timm without classes: its output is the pooled vector, and only its config.json says how images are prepared.
+TIMM = {"input_size": [3, 32, 32], "crop_pct": 0.875, "interpolation": "bicubic"}
+
+
+def timm_row():
+    torch.manual_seed(0)
+    config = TimmWrapperConfig(architecture="resnet18", model_args={"channels": [8, 8, 16, 16], "layers": [1, 1, 1, 1]}, pretrained_cfg=TIMM, num_labels=0)
+    model = spread(AutoModel.from_config(config), scale=0.2)
+    processor = TimmWrapperImageProcessor(TIMM, "resnet18")
+    export_graph("features-timm-resnet", model, [], torch.randn(1, 3, 32, 32), ["pooler_output"], fixed=True)
+    path = HERE / "features-timm-resnet/config.json"
+    own = json.loads(path.read_text())
+    path.write_text(json.dumps({key: own[key] for key in ("architecture", "num_classes", "pretrained_cfg")}, indent=2) + "\n")
+    requests = []
+    for size in [(61, 47), (40, 80)]:
+        with torch.no_grad():
+            vector = model(processor(photo(*size))["pixel_values"]).pooler_output[0]
+        requests.append({"input": {"photo": size}, "answer": unit(vector.numpy())})
+    return {"architecture": "timm resnet18", "repository": "features-timm-resnet", "requests": requests}
+
+
 def make():
     rows = []
     for repository, model_class, processor_class, vector in KINDS:
@@ -33,4 +57,4 @@ def make():
                 outputs = model(**processor(photo(*size), return_tensors="pt"))
             requests.append({"input": {"photo": size}, "answer": unit(vector(outputs).numpy())})
         rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
-    answers("image_feature_extractor", rows)
+    answers("image_feature_extractor", [*rows, timm_row()])

@@ -11,6 +11,7 @@ from transformers import (
 )
 
 from common import answers, export, photo, save, spread
+from exported_sams import exported_rows
 
 SIDE = 64
 # So near to the threshold of a mask, rounding would decide about a pixel.
@@ -201,6 +202,7 @@ def make():
     model, asked = fitting(sam2, lambda model, *given: sam2_masks(model, processor, *given), [*PROMPTS, *BOXES])
     export_sam2("prompt-sam2", model, processor)
     rows.append({"architecture": "Sam2Model", "repository": "prompt-sam2", "requests": asked})
+    rows.extend(exported_rows(fitting, PROMPTS, BOXES))
     for row in rows:
         print(row["repository"], [[(one["object"], round(float(one["score"]), 3), len(one["mask"]["runs"]) // 2) for one in request["answer"]] for request in row["requests"]])
     answers("promptable_segmenter", rows)

@@ -1,5 +1,5 @@
 from transformers import (
-    AlbertConfig, AutoModelForSequenceClassification, BertConfig, DebertaConfig, DebertaV2Config, DistilBertConfig, ElectraConfig,
+    AlbertConfig, AutoModelForSequenceClassification, BertConfig, CamembertConfig, DebertaConfig, DebertaV2Config, DistilBertConfig, ElectraConfig,
     MobileBertConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig, pipeline,
 )
 
@@ -13,6 +13,7 @@ CONFIGS = [
     ("classify-distilbert", DistilBertConfig, "word_piece", {**NAMES, "dim": 16, "hidden_dim": 24, "n_layers": 2, "n_heads": 2}),
     ("classify-roberta", RobertaConfig, "byte_level", {**NAMES, "type_vocab_size": 1, "problem_type": "multi_label_classification"}),
     ("classify-xlm-roberta", XLMRobertaConfig, "unigram", {**NAMES, "type_vocab_size": 1}),
+    ("classify-camembert", CamembertConfig, "unigram", {**NAMES, "type_vocab_size": 1}),
     ("classify-deberta", DebertaConfig, "byte_level", {**NAMES, **DEBERTA}),
     ("classify-deberta-v2", DebertaV2Config, "unigram", {**NAMES, **DEBERTA, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}),
     ("classify-albert", AlbertConfig, "unigram", {**NAMES, "embedding_size": 16}),

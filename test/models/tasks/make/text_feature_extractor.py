@@ -41,5 +41,5 @@ def make():
             requests = [{"input": text, "params": {}, "answer": sentences.encode(text)} for text in TEXTS]
             for name in prompts:
                 requests.append({"input": TEXTS[0], "params": {"prompt": name}, "answer": sentences.encode(TEXTS[0], prompt_name=name)})
-        rows.append({"architecture": architecture, "repository": repository, "requests": requests})
+        rows.append({"architecture": architecture, "repository": repository, **({"gpu": ["webgpu"]} if repository == "embed-minilm" else {}), "requests": requests})
     answers("text_feature_extractor", rows)
