@@ -10,8 +10,11 @@ export interface KeptValues {
    * it is used: memory that is not the engine's lives on until then, and a `GpuTensor` needs `use`.
    */
   get(key: unknown): unknown;
-  /** Keeps a value, instead of the key's earlier one. One that alone exceeds the budget is freed at once. */
-  set(key: unknown, value: unknown, cost: KeptCost): void;
+  /**
+   * Keeps a value, instead of the key's earlier one. One that alone exceeds the budget is freed at once.
+   * @returns whether it is kept
+   */
+  set(key: unknown, value: unknown, cost: KeptCost): boolean;
   /** Returns whether there is a value. That is no use of it. */
   has(key: unknown): boolean;
   /** Frees the value of a key, if there is one. */

@@ -54,7 +54,11 @@ export class EncodedImages {
     this.#running.set(keptKey, encoding);
     try {
       const encoded = await encoding;
-      context.kept.set(keptKey, encoded, { bytes: bytesOf(encoded) });
+      const bytes = bytesOf(encoded);
+      if (!context.kept.set(keptKey, encoded, { bytes }))
+        context.warn(
+          `What the encoder makes of an image has ${bytes} bytes, more than handler.maxStateBytes: it is made again for each request. Raise maxStateBytes.`,
+        );
       return encoded;
     } finally {
       this.#running.delete(keptKey);

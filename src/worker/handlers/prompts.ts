@@ -56,7 +56,12 @@ export function readPrompts(input: PromptedImage, takesBoxes: boolean): Required
 
 function labelsOf(labels: PromptedImage['labels'], points: number): readonly (0 | 1)[] {
   if (labels === undefined) return Array.from({ length: points }, () => 1);
-  if (Array.isArray(labels) && labels.length === points && labels.every((label) => label === 0 || label === 1))
+  // A hole in a list is no label.
+  if (
+    Array.isArray(labels) &&
+    labels.length === points &&
+    Array.from(labels).every((label) => label === 0 || label === 1)
+  )
     return labels;
   throw invalid(`labels: expected 0 or 1 for each of ${points} points, got ${describeValue(labels)}.`);
 }
@@ -64,9 +69,13 @@ function labelsOf(labels: PromptedImage['labels'], points: number): readonly (0 
 function checkNumbers(key: string, value: unknown, length: number, form: string): void {
   if (!Array.isArray(value)) throw invalid(`${key}: expected a list of ${form}, got ${describeValue(value)}.`);
   const wrong = value.findIndex(
-    (one) => !Array.isArray(one) || one.length !== length || !one.every((number) => Number.isFinite(number)),
+    (one) =>
+      !Array.isArray(one) || one.length !== length || !Array.from(one).every((number) => Number.isFinite(number)),
   );
-  if (wrong >= 0) throw invalid(`${key}[${wrong}]: expected ${form} in pixels, got ${describeValue(value[wrong])}.`);
+  if (wrong >= 0)
+    throw invalid(
+      `${key}[${wrong}]: expected ${form} in pixels, got ${Array.isArray(value[wrong]) ? `[${value[wrong].map(String).join(', ')}]` : describeValue(value[wrong])}.`,
+    );
 }
 
 /**

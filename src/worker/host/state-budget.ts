@@ -53,13 +53,17 @@ export class StateBudget {
       delete: (key) => this.#remove(own.get(key)),
       set: (key, value, { bytes, free }) => {
         this.#remove(own.get(key));
-        if (bytes > this.#maxBytes) return free?.();
+        if (bytes > this.#maxBytes) {
+          free?.();
+          return false;
+        }
         const entry: Entry = { key, value, bytes, owner: own, usedAt: this.#clock.now(), ...(free && { free }) };
         own.set(key, entry);
         this.#entries.add(entry);
         this.#bytes += bytes;
         for (const oldest of this.#entries) if (this.#bytes > this.#maxBytes) this.#remove(oldest);
         this.#schedule();
+        return true;
       },
     };
   }

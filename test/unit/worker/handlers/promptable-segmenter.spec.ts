@@ -173,6 +173,11 @@ const WRONG: readonly (readonly [input: unknown, message: string])[] = [
   [{ image: photo, points: [] }, 'neither a point nor a box'],
   [{ image: photo, point: [[1, 1]] }, 'unknown key "point"; probably points is meant'],
   [{ image: photo, points: [1, 1] }, 'points[0]: expected [x, y] in pixels'],
+  [{ image: photo, points: [[NaN, 0]] }, 'points[0]: expected [x, y] in pixels, got [NaN, 0]'],
+  // oxlint-disable-next-line no-sparse-arrays
+  [{ image: photo, points: [[, 1]] }, 'points[0]: expected [x, y] in pixels'],
+  // oxlint-disable-next-line no-sparse-arrays
+  [{ image: photo, points: [[1, 1]], labels: [,] }, 'labels: expected 0 or 1'],
   [{ image: photo, points: '[[1, 1]]' }, 'points: expected a list of [x, y]'],
   [{ image: photo, points: [[1, Number.NaN]] }, 'points[0]: expected [x, y]'],
   [{ image: photo, points: [[1, 1]], labels: [2] }, 'labels: expected 0 or 1 for each of 1 points'],

@@ -8,7 +8,7 @@ function world(maxBytes: number) {
   const clock = new FakeClock();
   const budget = new StateBudget(maxBytes, clock);
   const freed: unknown[] = [];
-  const keep = (values: KeptValues, key: unknown, bytes: number): void =>
+  const keep = (values: KeptValues, key: unknown, bytes: number): boolean =>
     values.set(key, `value of ${String(key)}`, { bytes, free: () => void freed.push(key) });
   return { clock, budget, freed, keep };
 }
