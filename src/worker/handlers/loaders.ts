@@ -38,4 +38,7 @@ export const HANDLERS = {
   text_detector: async () => (await import('./text-detector.js')).TextDetector,
   text_orienter: async () => (await import('./text-orienter.js')).TextOrienter,
   text_recognizer: async () => (await import('./text-recognizer.js')).TextRecognizer,
+  face_detector: async () => (await import('./face-detector.js')).FaceDetector,
+  face_landmarker: async () => (await import('./face-landmarker.js')).FaceLandmarker,
+  hand_landmarker: async () => (await import('./hand-landmarker.js')).HandLandmarker,
 } satisfies Readonly<Record<string, () => Promise<HandlerClass>>>;
