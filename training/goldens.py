@@ -34,6 +34,8 @@ GRAPHS = {
     "facemesh": ("input_1", 1, [1, 192, 192, 3], {"output_mesh": 5, "output_faceflag": 1}),
     "handdetect": ("input:0", 1, [1, 256, 256, 3], {"Identity:0": 47}),
     "handlandmark-lite": ("input_1", 1, [1, 224, 224, 3], {"Identity:0": 1, "Identity_1:0": 1, "Identity_2:0": 1}),
+    "blazepose-detector": ("input", 1, [1, 224, 224, 3], {"person": 31}),
+    "blazepose-lite": ("input_1", 1, [1, 256, 256, 3], {"ld_3d": 1, "output_poseflag": 1, "activation_heatmap": 331}),
 }
 
 

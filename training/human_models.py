@@ -141,6 +141,8 @@ PEOPLE = {
     "facemesh": "face/landmarks",
     "handdetect": "hand/detect",
     "handlandmark-lite": "hand/landmarks",
+    "blazepose-detector": "pose/detect",
+    "blazepose-lite": "pose/landmarks",
 }
 
 

@@ -4,7 +4,7 @@
     pip install torch torchvision pillow onnx onnxruntime
     python training/tfjs_onnx.py [model …]
 
-Writes  model.onnx in the archives: public/models/{selfie,nanodet}, public/models/{face,hand}/{detect,landmarks}
+Writes  model.onnx in the archives: public/models/{selfie,nanodet}, public/models/{face,hand,pose}/{detect,landmarks}
 
 Names, layout and the batch of one stay; inside, images are NCHW as ONNX has them. What depends on no input is computed here, once. ONNX Runtime's
 answers to the samples are checked against tfjs_graph.py's in float64: they must be about as near as PyTorch's in float32 are.

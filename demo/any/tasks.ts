@@ -87,6 +87,7 @@ export const TASKS: { readonly [Name in HandlerName]: Task } = {
   face_detector: ofImage(plainView),
   face_landmarker: ofImage(plainView),
   hand_landmarker: ofImage(plainView),
+  pose_landmarker: ofImage(plainView),
   zero_shot_object_detector: ofImage(OBJECTS, { labels: 'a person, a cat, a cup' }),
   image_segmenter: ofImage(regionsView),
   instance_segmenter: { ...ofImage(regionsView), sample: drawing('paintInstances') },

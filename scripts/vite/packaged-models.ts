@@ -16,6 +16,8 @@ const MODELS: Readonly<Record<string, string>> = {
   ...humanModel('facemesh', 'face/landmarks'),
   ...humanModel('handdetect', 'hand/detect'),
   ...humanModel('handlandmark-lite', 'hand/landmarks'),
+  ...humanModel('blazepose-detector', 'pose/detect'),
+  ...humanModel('blazepose-lite', 'pose/landmarks'),
 };
 
 /** A TensorFlow.js model: its graph, and the weights under the name that the graph gives them. */

@@ -40,3 +40,4 @@ export * from './text-recognizer.js';
 export * from './face-detector.js';
 export * from './face-landmarker.js';
 export * from './hand-landmarker.js';
+export * from './pose-landmarker.js';

@@ -41,4 +41,5 @@ export const HANDLERS = {
   face_detector: async () => (await import('./face-detector.js')).FaceDetector,
   face_landmarker: async () => (await import('./face-landmarker.js')).FaceLandmarker,
   hand_landmarker: async () => (await import('./hand-landmarker.js')).HandLandmarker,
+  pose_landmarker: async () => (await import('./pose-landmarker.js')).PoseLandmarker,
 } satisfies Readonly<Record<string, () => Promise<HandlerClass>>>;
