@@ -233,7 +233,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     });
   }
 
-  /** @throws `inference-failed` if an output has another length, or numbers that are not finite */
+  /** @throws `inference-failed` if an output has another length, numbers that are not finite, or a score outside 0..1 */
   #numbersOf(outputs: Tensors): readonly Float32Array[] {
     return this.outputs.map(({ name, length }) => {
       const data = toFloats(numbersOf(outputs, name));
@@ -242,7 +242,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
           'inference-failed',
           `The output "${name}" of the node "landmarks" has ${data.length} numbers for a region, and ${length} were expected. Name another output in handler.outputs.`,
         );
-      checkScores(data, 'logits', false);
+      checkScores(data, length === 1 ? 'probabilities' : 'logits', false);
       return data;
     });
   }

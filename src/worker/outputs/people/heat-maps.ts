@@ -1,4 +1,3 @@
-import { logistic } from '../scores.js';
 import type { PointRows } from './points.js';
 
 /** How far around a point its heat map is read, in cells. */
@@ -10,7 +9,7 @@ const LEAST = 0.5;
  * Moves points to the mean of what their heat maps say around them, as MediaPipe does. A point whose map is weak, or
  * which is beyond its map, stays.
  * @param points x and y first, in 0..side
- * @param heatmap logits, `[side, side, count]`
+ * @param heatmap probabilities, `[side, side, count]`
  * @returns a copy
  */
 export function refinePoints(
@@ -29,7 +28,7 @@ export function refinePoints(
     let [sum, x, y, most] = [0, 0, 0, 0];
     for (let v = Math.max(0, row - REACH); v <= Math.min(cells - 1, row + REACH); v++)
       for (let u = Math.max(0, column - REACH); u <= Math.min(cells - 1, column + REACH); u++) {
-        const heat = logistic(heatmap.data[(v * cells + u) * count + point]!);
+        const heat = heatmap.data[(v * cells + u) * count + point]!;
         sum += heat;
         x += u * heat;
         y += v * heat;
