@@ -2,7 +2,7 @@ import type { ConfigSchema } from '../../shared/schema.js';
 import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { readPoints } from '../outputs/people/points.js';
 import { regionOfBox, turnOf } from '../outputs/people/region.js';
-import type { Region } from '../transforms/crop-region.js';
+import type { Region } from '../../contract/images.js';
 import { LandmarkWorkflow, type FoundLandmarks, type Reading } from './landmark-workflow.js';
 import { outputsSchema } from './landmark-outputs.js';
 

@@ -3,7 +3,7 @@ import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { HAND_LANDMARKS } from '../outputs/people/names.js';
 import { readPoints } from '../outputs/people/points.js';
 import { regionOfBox, regionOfPoints, turnOf, type Point } from '../outputs/people/region.js';
-import type { Region } from '../transforms/crop-region.js';
+import type { Region } from '../../contract/images.js';
 import { LandmarkWorkflow, type FoundLandmarks, type Reading } from './landmark-workflow.js';
 import { outputsSchema } from './landmark-outputs.js';
 

@@ -1,6 +1,6 @@
 import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
 import type { Context, InputKind, NodeHandler } from '../../contract/handler.js';
-import type { DecodedImage, ImageInput } from '../../contract/images.js';
+import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { distinct, identify, smooth, type Followed, type FollowState } from '../outputs/people/follow.js';
@@ -10,7 +10,7 @@ import { squareOf } from '../outputs/people/region.js';
 import { numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
-import { cropRegion, type Border, type Region } from '../transforms/crop-region.js';
+import { cropRegion, type Border } from '../transforms/crop-region.js';
 import { FaceDetector } from './face-detector.js';
 import { VisionHandler } from './vision-handler.js';
 import { VISION_SCHEMA, type VisionParams } from './vision-params.js';

@@ -5,7 +5,7 @@ import { POSE_LANDMARKS } from '../outputs/people/names.js';
 import { readPoints } from '../outputs/people/points.js';
 import { regionOfCircle, turnOf, type Point } from '../outputs/people/region.js';
 import { logistic } from '../outputs/scores.js';
-import type { Region } from '../transforms/crop-region.js';
+import type { Region } from '../../contract/images.js';
 import { LandmarkWorkflow, type FoundLandmarks, type Reading } from './landmark-workflow.js';
 import { outputsSchema } from './landmark-outputs.js';
 

@@ -1,5 +1,5 @@
 /** Follows faces, hands and people over the frames of a sequence. */
-import type { Region } from '../../transforms/crop-region.js';
+import type { Region } from '../../../contract/images.js';
 import { iou } from '../nms.js';
 import { NO_TRACKS, track, type TrackerState } from '../tracking/byte-track.js';
 import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from '../tracking/one-euro.js';

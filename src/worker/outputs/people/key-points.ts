@@ -1,6 +1,6 @@
 /** Boxes with key points, as MediaPipe's detectors of faces, palms and people return them. */
 import type { Anchors } from '../detection/anchors.js';
-import type { Region } from '../../transforms/crop-region.js';
+import type { Region } from '../../../contract/images.js';
 import { iou } from '../nms.js';
 import { logistic } from '../scores.js';
 import type { FoundFace } from './found.js';

@@ -1,23 +1,63 @@
-/** The names of landmarks in the order of the models, and which of them a drawing connects. */
-
-/** Two points of a model, by their places in `landmarks`. */
-export type Connection = readonly [from: number, to: number];
+/** The names of landmarks, in the order of the models. */
 
 /** The points of MediaPipe's model of hands. */
 export const HAND_LANDMARKS = [
   'wrist',
-  ...['thumbCmc', 'thumbMcp', 'thumbIp', 'thumbTip'],
-  ...['index', 'middle', 'ring', 'pinky'].flatMap((finger) =>
-    ['Mcp', 'Pip', 'Dip', 'Tip'].map((joint) => `${finger}${joint}`),
-  ),
+  'thumbCmc',
+  'thumbMcp',
+  'thumbIp',
+  'thumbTip',
+  'indexMcp',
+  'indexPip',
+  'indexDip',
+  'indexTip',
+  'middleMcp',
+  'middlePip',
+  'middleDip',
+  'middleTip',
+  'ringMcp',
+  'ringPip',
+  'ringDip',
+  'ringTip',
+  'pinkyMcp',
+  'pinkyPip',
+  'pinkyDip',
+  'pinkyTip',
 ] as const;
 
 /** The points of MediaPipe's model of bodies: left and right are the person's own. */
 export const POSE_LANDMARKS = [
   'nose',
-  ...['leftEyeInner', 'leftEye', 'leftEyeOuter', 'rightEyeInner', 'rightEye', 'rightEyeOuter'],
-  ...['leftEar', 'rightEar', 'mouthLeft', 'mouthRight'],
-  ...['Shoulder', 'Elbow', 'Wrist', 'Pinky', 'Index', 'Thumb', 'Hip', 'Knee', 'Ankle', 'Heel', 'FootIndex'].flatMap(
-    (part) => [`left${part}`, `right${part}`],
-  ),
+  'leftEyeInner',
+  'leftEye',
+  'leftEyeOuter',
+  'rightEyeInner',
+  'rightEye',
+  'rightEyeOuter',
+  'leftEar',
+  'rightEar',
+  'mouthLeft',
+  'mouthRight',
+  'leftShoulder',
+  'rightShoulder',
+  'leftElbow',
+  'rightElbow',
+  'leftWrist',
+  'rightWrist',
+  'leftPinky',
+  'rightPinky',
+  'leftIndex',
+  'rightIndex',
+  'leftThumb',
+  'rightThumb',
+  'leftHip',
+  'rightHip',
+  'leftKnee',
+  'rightKnee',
+  'leftAnkle',
+  'rightAnkle',
+  'leftHeel',
+  'rightHeel',
+  'leftFootIndex',
+  'rightFootIndex',
 ] as const;

@@ -1,4 +1,4 @@
-import type { Region } from '../../transforms/crop-region.js';
+import type { Region } from '../../../contract/images.js';
 import { toPhoto } from './region.js';
 
 /** How points lie in a tensor. */

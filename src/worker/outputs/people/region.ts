@@ -3,7 +3,7 @@
  * the landmarks of the frame before.
  */
 import type { Box } from '../detection/detection.js';
-import type { Region } from '../../transforms/crop-region.js';
+import type { Region } from '../../../contract/images.js';
 import { boxAround } from './found.js';
 
 export interface Point {

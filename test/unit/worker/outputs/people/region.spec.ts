@@ -11,7 +11,7 @@ import {
   turnOf,
   type Point,
 } from '../../../../../src/worker/outputs/people/region.ts';
-import type { Region } from '../../../../../src/worker/transforms/crop-region.ts';
+import type { Region } from '../../../../../src/contract/images.ts';
 
 type Numbers = readonly number[];
 interface Detection {
