@@ -17,6 +17,7 @@ import struct
 import numpy as np
 import onnxruntime
 from common import ROOT
+from human_models import archive
 from tfjs_graph import Graph
 
 MODELS = ROOT / "public/models"
@@ -29,6 +30,12 @@ DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", 
 GRAPHS = {
     "selfie": ("input_1:0", 1, [1, 256, 256, 3], {"activation_10:0": 97}),
     "nanodet": ("input_1:0", 1, [1, 3, 416, 416], {"Identity:0": 997, "Identity_1:0": 307, "Identity_2:0": 97, "Identity_3:0": 997, "Identity_4:0": 307, "Identity_5:0": 97}),
+    "facemesh-detection-short": ("input", 1, [1, 128, 128, 3], {"objects": 17}),
+    "facemesh": ("input_1", 1, [1, 192, 192, 3], {"output_mesh": 5, "output_faceflag": 1}),
+    "handdetect": ("input:0", 1, [1, 256, 256, 3], {"Identity:0": 47}),
+    "handlandmark-lite": ("input_1", 1, [1, 224, 224, 3], {"Identity:0": 1, "Identity_1:0": 1, "Identity_2:0": 1}),
+    "blazepose-detector": ("input", 1, [1, 224, 224, 3], {"person": 31}),
+    "blazepose-lite": ("input_1", 1, [1, 256, 256, 3], {"ld_3d": 1, "output_poseflag": 1, "activation_heatmap": 331}),
 }
 
 
@@ -106,7 +113,7 @@ def main():
     write_extras(languages, {"onnx": "languages.onnx", "tfjs": "model.json"}, {name: languages / name for name in ("languages.onnx", "model.json", "languages.bin", "tokenizer.json")})
 
     for name, (feed, seed, dims, strides) in GRAPHS.items():
-        folder, graph = MODELS / name, HUMAN / f"{name}.json"
+        folder, graph = archive(name), HUMAN / f"{name}.json"
         write_golden(folder / "golden.safetensors", graph_answers(graph, strides), {feed: (seed, dims)}, strides)
         write_extras(folder, {"onnx": "model.onnx", "tfjs": "model.json"}, {"model.onnx": folder / "model.onnx", "model.json": graph, f"{name}.bin": graph.with_suffix(".bin")})
 

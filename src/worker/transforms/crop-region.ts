@@ -1,17 +1,6 @@
 /** Cuts rotated rectangles out of images. */
-import type { DecodedImage, Pixels, Rect } from '../../contract/images.js';
+import type { DecodedImage, Pixels, Rect, Region } from '../../contract/images.js';
 import { channelByte, PIXEL_BYTES } from './pixel-window.js';
-
-/** A rotated rectangle, in pixels of an image: the center of the first pixel is (0, 0), as in OpenCV. */
-export interface Region {
-  /** The center. */
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-  /** How far it is turned clockwise, in radians. */
-  readonly angle: number;
-}
 
 /** What is beyond the image: its nearest pixel, or black. */
 export type Border = 'replicate' | 'zero';

@@ -76,4 +76,5 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     nodeProcessors: { vision: 'image', text: 'tokenizer' },
   },
   image_to_image: { architectures: ['ForImageSuperResolution'], processor: 'image' },
+  face_detector: { processor: 'image' },
 };

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import type { PixelFormat, Pixels, Rect } from '../../../../src/contract/images.ts';
-import { cropRegion, type Region } from '../../../../src/worker/transforms/crop-region.ts';
+import type { Region } from '../../../../src/contract/images.ts';
+import { cropRegion } from '../../../../src/worker/transforms/crop-region.ts';
 
 type Golden = Readonly<Record<'replicate' | 'zero', string>> & {
   readonly crop: readonly [x: number, y: number, width: number, height: number, angle: number, number, number];

@@ -1,0 +1,270 @@
+import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
+import type { Context, InputKind, NodeHandler } from '../../contract/handler.js';
+import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
+import type { Tensors } from '../../contract/tensors.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { distinct, identify, smooth, type Followed, type FollowState } from '../outputs/people/follow.js';
+import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
+import { inPhoto } from '../outputs/people/key-points.js';
+import { squareOf } from '../outputs/people/region.js';
+import { numbersOf } from '../outputs/rows.js';
+import { checkScores } from '../outputs/scores.js';
+import { toFloats } from '../tensors/tensors.js';
+import { cropRegion, type Border } from '../transforms/crop-region.js';
+import { FaceDetector } from './face-detector.js';
+import { VisionHandler } from './vision-handler.js';
+import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
+import { WorkflowHandler } from './workflow-handler.js';
+
+export type { FoundLandmarks, Landmark } from '../outputs/people/found.js';
+
+/** The time from frame to frame where the input has no timestamp, in seconds. */
+const FRAME_SECONDS = 1 / 30;
+
+/** The `params` of `face_landmarker`, `hand_landmarker` and `pose_landmarker`. */
+export interface LandmarkerParams extends Pick<VisionParams, 'exifOrientation' | 'background'> {
+  /** The least score of the detector. */
+  readonly detectionThreshold?: number;
+  /** The least score of the model of landmarks. */
+  readonly scoreThreshold?: number;
+  /** The most that are looked at in a photo. */
+  readonly maxDetections?: number;
+  /** In a sequence: in how many frames the detector runs once, while somebody is followed. */
+  readonly detectEvery?: number;
+  /** In a sequence: whether the landmarks are smoothed. */
+  readonly smoothing?: boolean;
+}
+
+/** What the model of landmarks says of a region. */
+export interface Reading<Found> {
+  readonly found: Found;
+  /** Where to look in the next frame. */
+  readonly next: Region;
+}
+
+const threshold = { type: 'number', minimum: 0, maximum: 1 } as const;
+
+/**
+ * Finds faces, hands or people with the node `detect`, cuts a rotated square out of the photo for each of them, and has
+ * the node `landmarks` find the points in it. In a sequence the detector runs only if nobody is followed, or every
+ * `detectEvery` frames; otherwise the landmarks of the last frame say where to look.
+ */
+export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends WorkflowHandler<
+  ImageInput,
+  readonly Found[]
+> {
+  declare readonly paramsType?: LandmarkerParams;
+
+  static override readonly takes: InputKind = 'image';
+
+  static override readonly schema: ConfigSchema = {
+    detectionThreshold: {
+      ...threshold,
+      description: 'The least score of the detector. MediaPipe: min_detection_confidence.',
+      default: 0.5,
+    },
+    scoreThreshold: {
+      ...threshold,
+      description: 'The least score of the model of landmarks. MediaPipe: min_tracking_confidence.',
+      default: 0.5,
+    },
+    maxDetections: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      description: 'The most that are looked at in a photo.',
+      default: 20,
+    },
+    detectEvery: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      description: 'In a sequence: in how many frames the detector runs once, while somebody is followed.',
+      default: 10,
+    },
+    smoothing: {
+      type: 'boolean',
+      description: 'In a sequence: whether the landmarks are smoothed, with the 1€ filter.',
+      default: true,
+    },
+    exifOrientation: VISION_SCHEMA['exifOrientation']!,
+    background: VISION_SCHEMA['background']!,
+  };
+
+  #detect!: NodeHandler<FaceDetector>;
+  #landmarks!: NodeHandler<VisionHandler>;
+  /** The sides of the nodes' images, in pixels. */
+  #detectorSide!: number;
+  #side!: number;
+
+  /** The outputs of the model of landmarks, in the order in which `read` takes them, with the lengths of a row. */
+  protected abstract get outputs(): readonly { readonly name: string; readonly length: number }[];
+
+  /** How many key points of the detector `regionOf` needs. */
+  protected abstract readonly detectorPoints: number;
+
+  /** Returns the region that the model of landmarks sees of one that the detector has found. */
+  protected abstract regionOf(detection: FoundFace): Region;
+
+  /** Converts what the model has made of a region. @param outputs as `outputs` lists them @param side of the crop */
+  protected abstract read(outputs: readonly Float32Array[], region: Region, side: number): Reading<Found>;
+
+  /** Opens the nodes. @throws `model-config` if they do not fit one another, and what opening a node throws */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    this.#detect = await context.openHandler('detect', FaceDetector);
+    this.#landmarks = await context.openHandler('landmarks', VisionHandler);
+    this.#detectorSide = sideOf(this.#detect);
+    this.#side = sideOf(this.#landmarks);
+    const { model } = this.#landmarks.handler;
+    const missing = this.outputs.find(({ name }) => !model.outputs.some((output) => output.name === name));
+    if (missing)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputs: the model of the node "landmarks" has no output "${missing.name}"; it has ${model.outputs.map(({ name }) => `"${name}"`).join(', ')}.`,
+      );
+  }
+
+  /** Answers the photos one after the other. A photo that cannot be answered fails alone. */
+  override async inference(
+    photos: readonly ImageInput[],
+    context: Context,
+  ): Promise<readonly (readonly Found[] | undefined)[]> {
+    const answers: (readonly Found[] | undefined)[] = [];
+    for (const [index, photo] of photos.entries())
+      try {
+        answers[index] = await this.#answer(photo, index, context);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        context.fail(index, asTabServeError(error, 'inference'));
+      }
+    return Array.from({ length: photos.length }, (_, index) => answers[index]);
+  }
+
+  async #answer(photo: ImageInput, index: number, context: Context): Promise<readonly Found[]> {
+    const image = await context.decodeImage(photo, {
+      exifOrientation: this.param('exifOrientation', index, context),
+      background: this.param('background', index, context),
+    });
+    try {
+      return await this.#follow(image, photo, index, context);
+    } finally {
+      image.close();
+    }
+  }
+
+  async #follow(image: DecodedImage, photo: ImageInput, index: number, context: Context): Promise<readonly Found[]> {
+    const { width, height } = image;
+    const last = context.state(index) as FollowState | undefined;
+    // A camera that changes its resolution shows everybody elsewhere.
+    const state = last?.width === width && last.height === height ? last : undefined;
+    const limit = this.param<number>('maxDetections', index, context);
+    const detects =
+      !state ||
+      state.followed.length === 0 ||
+      state.sinceDetection + 1 >= this.param<number>('detectEvery', index, context);
+    const detected: readonly Followed[] = detects ? await this.#detected(image, index, context) : [];
+    const places = distinct([...(state?.followed ?? []), ...detected], limit);
+    const readings = await this.#readAll(image, places, index, context);
+    const seen = distinct(
+      readings.map(({ found, next, smooth: before }) => ({ found, region: next, smooth: before })),
+      limit,
+    );
+    if (context.sequenceId(index) === undefined) return seen.map(({ found }) => found);
+    const time = secondsOf(photo) ?? (last ? last.time + FRAME_SECONDS : 0);
+    const elapsed = last && time > last.time ? time - last.time : FRAME_SECONDS;
+    const smoothing = this.param<boolean>('smoothing', index, context);
+    const { state: tracks, ids } = identify(
+      state?.tracks,
+      seen.map(({ found }) => found),
+    );
+    const smoothed = seen.map(({ found, smooth: before }) =>
+      smoothing ? smooth(found, before, elapsed) : { found, state: undefined },
+    );
+    const next: FollowState = {
+      width,
+      height,
+      time,
+      sinceDetection: detects ? 0 : state!.sinceDetection + 1,
+      followed: seen.map(({ region }, at) => ({ region, smooth: smoothed[at]!.state })),
+      tracks,
+    };
+    context.setState(index, next);
+    return smoothed.map(({ found }, at) => (ids[at] === undefined ? found : { id: ids[at], ...found }));
+  }
+
+  /** Runs the detector on the photo. */
+  async #detected(image: DecodedImage, index: number, context: Context): Promise<readonly Followed[]> {
+    // The detector would cut out the same square, of which the photo is the middle.
+    const square = squareOf(image);
+    const [found] = await this.#detect.handle([await cropOf(image, square, this.#detectorSide, 'zero')], context, {
+      params: {
+        scoreThreshold: this.param('detectionThreshold', index, context),
+        maxDetections: this.param('maxDetections', index, context),
+      },
+    });
+    if (found instanceof PredictionError) throw found;
+    return found!.map((one) => {
+      if (one.landmarks.length >= this.detectorPoints)
+        return { region: this.regionOf(inPhoto(one, square, this.#detectorSide)) };
+      throw new TabServeError(
+        'model-config',
+        `Node "detect": the detector must find ${this.detectorPoints} key points, not ${one.landmarks.length}. Name them in its handler.points.`,
+      );
+    });
+  }
+
+  /** Runs the model of landmarks on all regions. @returns those that it has seen */
+  async #readAll(
+    image: DecodedImage,
+    places: readonly Followed[],
+    index: number,
+    context: Context,
+  ): Promise<readonly (Reading<Found> & Pick<Followed, 'smooth'>)[]> {
+    const crops: ImageInput[] = [];
+    for (const { region } of places) crops.push(await cropOf(image, region, this.#side));
+    const rows = await this.#landmarks.handle(crops, context);
+    const least = this.param<number>('scoreThreshold', index, context);
+    return rows.flatMap((outputs, at) => {
+      if (outputs instanceof PredictionError) throw outputs;
+      const { region, smooth: before } = places[at]!;
+      const reading = this.read(this.#numbersOf(outputs), region, this.#side);
+      return reading.found.score >= least ? [{ ...reading, smooth: before }] : [];
+    });
+  }
+
+  /** @throws `inference-failed` if an output has another length, numbers that are not finite, or a score outside 0..1 */
+  #numbersOf(outputs: Tensors): readonly Float32Array[] {
+    return this.outputs.map(({ name, length }) => {
+      const data = toFloats(numbersOf(outputs, name));
+      if (data.length !== length)
+        throw new TabServeError(
+          'inference-failed',
+          `The output "${name}" of the node "landmarks" has ${data.length} numbers for a region, and ${length} were expected. Name another output in handler.outputs.`,
+        );
+      checkScores(data, length === 1 ? 'probabilities' : 'logits', false);
+      return data;
+    });
+  }
+}
+
+/** Returns the side of the square images that the model of a node takes. @throws `model-config` if there is none */
+function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unknown>>): number {
+  const side = inputInfo.dims[2];
+  if (inputInfo.dims.length === 4 && typeof side === 'number') return side;
+  throw new TabServeError(
+    'model-config',
+    `Node "${node}": the model must take square images of one size, but its input "${inputInfo.name}" has the dims [${inputInfo.dims.map((one) => one ?? '?').join(', ')}].`,
+  );
+}
+
+/** Returns a part of an image as an input of a node. */
+async function cropOf(image: DecodedImage, region: Region, side: number, border?: Border): Promise<ImageInput> {
+  const { data } = await cropRegion(image, region, { columns: side, rows: side }, border);
+  return { data: data as Uint8ClampedArray, dims: [side, side, 3] };
+}
+
+/** Returns when a frame was taken, in seconds, if it says so. */
+function secondsOf(photo: ImageInput): number | undefined {
+  return 'timestamp' in photo && typeof photo.timestamp === 'number' ? photo.timestamp / 1e6 : undefined;
+}

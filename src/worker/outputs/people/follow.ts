@@ -1,0 +1,74 @@
+/** Follows faces, hands and people over the frames of a sequence. */
+import type { Region } from '../../../contract/images.js';
+import { iou } from '../nms.js';
+import { NO_TRACKS, track, type TrackerState } from '../tracking/byte-track.js';
+import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from '../tracking/one-euro.js';
+import type { FoundLandmarks } from './found.js';
+import { boxOfRegion } from './region.js';
+
+/** Where one of them is expected in the next frame, and its smoothed landmarks: undefined if they are not smoothed. */
+export interface Followed {
+  readonly region: Region;
+  readonly smooth?: OneEuroState | undefined;
+}
+
+/** What a sequence remembers: plain data. */
+export interface FollowState {
+  /** The size of the last frame, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** When the last frame was, in seconds. */
+  readonly time: number;
+  /** Frames since the detector ran. */
+  readonly sinceDetection: number;
+  readonly followed: readonly Followed[];
+  readonly tracks: TrackerState;
+}
+
+/** Regions that overlap more show the same one. */
+const SAME_REGION = 0.5;
+/** For how many frames an id is kept for one that is not seen. */
+const LOST_FRAMES = 30;
+
+/** Returns those in `all` that are not the same one as an earlier one of them, at most `limit`. */
+export function distinct<T extends Followed>(all: readonly T[], limit: number): readonly T[] {
+  const kept: T[] = [];
+  for (const one of all) {
+    const box = boxOfRegion(one.region);
+    if (kept.length < limit && kept.every(({ region }) => iou(boxOfRegion(region), box) <= SAME_REGION)) kept.push(one);
+  }
+  return kept;
+}
+
+/** Returns the ids of those that were found, and the tracks with this frame: a new one has an id from its second frame on. */
+export function identify(
+  tracks: TrackerState | undefined,
+  found: readonly FoundLandmarks[],
+): { readonly state: TrackerState; readonly ids: readonly (number | undefined)[] } {
+  return track(
+    tracks ?? NO_TRACKS,
+    found.map(({ box }) => box),
+    found.map(({ score }) => score),
+    { highScore: 0.25, maxCost: 0.8, maxLost: LOST_FRAMES },
+  );
+}
+
+/** Smooths the landmarks of one of them, by its state in the frame before. */
+export function smooth<F extends FoundLandmarks>(
+  found: F,
+  before: OneEuroState | undefined,
+  seconds: number,
+): { readonly found: F; readonly state: OneEuroState } {
+  const { box, landmarks } = found;
+  const values = landmarks.flatMap(({ x, y, z = 0 }) => [x, y, z]);
+  const size = (box.xmax - box.xmin + box.ymax - box.ymin) / 2;
+  const known = before?.values.length === values.length && size > 0 ? before : undefined;
+  const state = oneEuro(known, values, seconds, size, LANDMARK_SMOOTHING);
+  const smoothed = landmarks.map((point, at) => ({
+    ...point,
+    x: state.values[3 * at]!,
+    y: state.values[3 * at + 1]!,
+    ...(point.z === undefined ? {} : { z: state.values[3 * at + 2]! }),
+  }));
+  return { found: { ...found, landmarks: smoothed }, state };
+}

