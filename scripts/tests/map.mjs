@@ -42,7 +42,7 @@ export const SPECS = {
       'coverage',
       'everywhere',
     ],
-    node: ['docs', 'repositories'],
+    node: ['docs', 'repositories', 'people'],
   },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },

@@ -53,8 +53,20 @@ export class FaceDetector extends VisionHandler<readonly FoundFace[]> {
       readOnly: true,
       required: ['grids', 'perCell'],
       properties: {
-        grids: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 512 }, minItems: 1, maxItems: 8 },
-        perCell: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 16 }, minItems: 1, maxItems: 8 },
+        grids: {
+          type: 'array',
+          items: { type: 'integer', minimum: 1, maximum: 512 },
+          minItems: 1,
+          maxItems: 8,
+          description: 'The cells along each side of the feature maps, which are square.',
+        },
+        perCell: {
+          type: 'array',
+          items: { type: 'integer', minimum: 1, maximum: 16 },
+          minItems: 1,
+          maxItems: 8,
+          description: 'The number of anchors in each cell, for each feature map.',
+        },
       },
       description:
         'The sides of the feature maps, and how many anchors each of their cells has. Default: those of the face detector for short range.',

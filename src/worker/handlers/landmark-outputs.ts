@@ -5,9 +5,12 @@ export function outputsSchema(defaults: Readonly<Record<string, string>>): Schem
   return {
     type: 'object',
     readOnly: true,
-    properties: Object.fromEntries(Object.keys(defaults).map((role) => [role, { type: 'string' }])),
-    description: `The names of the outputs of the node \`landmarks\`. Default: ${Object.entries(defaults)
-      .map(([role, name]) => `${role}: ${name}`)
-      .join(', ')}.`,
+    properties: Object.fromEntries(
+      Object.entries(defaults).map(([role, name]) => [
+        role,
+        { type: 'string', description: `The name of the output with: ${role}. Default: ${name}.` },
+      ]),
+    ),
+    description: 'The names of the outputs of the node `landmarks`.',
   };
 }
