@@ -38,6 +38,7 @@ export const SPECS = {
       'ocr',
       'voice',
       'tracking',
+      'people',
       'hugging-face',
       'coverage',
       'everywhere',

@@ -1,0 +1,55 @@
+// Faces, hands and bodies on both engines, from photos to points. Where the points are is compared with MediaPipe in
+// `node/people.spec.ts`.
+import { expect, test } from './fixtures.ts';
+import { readGoldens } from './goldens.ts';
+
+interface Faces {
+  readonly cases: readonly { readonly photo: string; readonly faces: readonly { readonly landmarks: number[][] }[] }[];
+}
+
+for (const engine of ['onnx', 'tfjs'] as const)
+  test(`faces, hands and a body on ${engine}: the archives are proven, and the points are MediaPipe's @wasm`, async ({
+    open,
+    backend,
+  }) => {
+    test.slow();
+    test.skip(engine === 'onnx' && backend === 'webgl', 'ONNX Runtime WebGL: no float16, which the weights are in');
+    const page = await open();
+    const answers = await page.evaluate(
+      async (candidate) => {
+        const ask = async (
+          name: string,
+          url: string,
+        ): Promise<{ candidate: string; first: number[][]; count: number }> => {
+          const client = await window.tabserve.load(`/models/${name}/`, { backends: [candidate] });
+          const found = (await client.predict(await (await fetch(url)).blob())) as unknown as readonly {
+            readonly landmarks: readonly { readonly x: number; readonly y: number }[];
+          }[];
+          const used = `${client.backend!.engine}/${client.backend!.name}`;
+          await client.dispose();
+          return {
+            candidate: used,
+            first: found[0]?.landmarks.map(({ x, y }) => [x, y]) ?? [],
+            count: found.length,
+          };
+        };
+        return {
+          face: await ask('face', '/models/selfie/samples/astronaut.jpg'),
+          hand: await ask('hand', '/models/hand/samples/sofa.jpg'),
+          pose: await ask('pose', '/models/selfie/samples/astronaut.jpg'),
+        };
+      },
+      `${engine}/${backend}` as const,
+    );
+    const { cases } = readGoldens<Faces>('../goldens/people/faces.json');
+    const expected = cases[0]!.faces[0]!.landmarks;
+    const away = expected
+      .map(([x, y], at) => Math.hypot(answers.face.first[at]![0]! - x!, answers.face.first[at]![1]! - y!))
+      .toSorted((a, b) => a - b);
+    // The face is about 130 pixels high.
+    expect(away[234]).toBeLessThan(1.5);
+    expect(away.at(-1)).toBeLessThan(4.5);
+    expect(answers.face).toMatchObject({ candidate: `${engine}/${backend}`, count: 1 });
+    expect(answers.hand).toMatchObject({ candidate: `${engine}/${backend}`, count: 4 });
+    expect(answers.pose).toMatchObject({ candidate: `${engine}/${backend}`, count: 1 });
+  });
