@@ -30,6 +30,7 @@ export { cache, type CachedFileInfo, type CacheEstimate } from './page/client/ca
 export type { ExcludedPrecision, Verdict, VerdictStore } from './page/selection/verdicts.js';
 export { paintHeatMap, paintMask, type Color } from './page/results/opacity.js';
 export { paintClasses, paintDepth, paintInstances, paintPicture, vocPalette } from './page/results/painting.js';
+export { HAND_CONNECTIONS, paintLandmarks, POSE_CONNECTIONS, type Connection } from './page/results/landmarks.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type * from './worker/handlers/index.js';

@@ -3,7 +3,7 @@
     pip install mediapipe==0.10.14 pillow
     python test/goldens/people/answers.py
 
-Writes  test/goldens/people/{faces,hands,poses}.json
+Writes  test/goldens/people/{faces,hands,poses}.json, and connections.json: which points MediaPipe connects
 
 Everything is in pixels of the photo. `rect` is the region that MediaPipe cuts out of the photo: center, size, and its clockwise turn in radians.
 """
@@ -128,6 +128,8 @@ def main():
         path.write_text(text + "\n")
         for answer in answers:
             print(name, answer["photo"], answer["turn"], [len(v) if isinstance(v, list) else v if not isinstance(v, dict) else [len(x) for x in v.values() if hasattr(x, "__len__")] for k, v in answer.items() if k not in ("photo", "turn", "size")])
+    connections = {"hands": sorted(mp.solutions.hands.HAND_CONNECTIONS), "poses": sorted(mp.solutions.pose.POSE_CONNECTIONS)}
+    (ROOT / "test/goldens/people/connections.json").write_text(json.dumps(connections) + "\n")
 
 
 if __name__ == "__main__":
