@@ -48,6 +48,10 @@ export interface PromptedMask {
  * `[1, objects, masks, height, width]` of logits, with `iou_scores` `[1, objects, masks]`. A photo of `client.keep` is
  * encoded once: what the encoder makes of it stays in the worker, up to `maxStateBytes`.
  *
+ * What the export scripts of Segment Anything (which MobileSAM has, too) and of EfficientSAM write is read as well: an
+ * archive with these two nodes, of which `vision` has the `imageProcessing` of its encoder. EfficientSAM reads up to six
+ * points of an object, of which a box takes two, and none that are outside of it.
+ *
  * A mask is interpolated as its processor does: for SAM to the size of the tensor, then without its padding to that of the
  * photo; for SAM 2 to that of the photo. A mask without a pixel is left out.
  * @input `{ image, points?, labels?, boxes? }`
