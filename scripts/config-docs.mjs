@@ -312,7 +312,7 @@ function taskSections(handlers, expected) {
         lines(text),
         `It takes ${input}, and answers ${lines(answer)}.`,
         ...(Object.keys(own).length > 0 ? [keyTable(own, expected, true)] : []),
-        `Compared with transformers: ${[...new Set(architectures)].join(', ')}.`,
+        `Compared with Python: ${[...new Set(architectures)].join(', ')}.`,
       ];
     })
     .join('\n\n');
