@@ -8,6 +8,7 @@ import { numbersOf } from '../outputs/rows.js';
 import type { RunMask } from '../outputs/runs.js';
 import { checkScores } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
+import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
 import { EncodedImages, ImageEncoder, type EncodedImage } from './image-encoder.js';
@@ -145,16 +146,16 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
       const [masks, scores] = this.#form.outputs;
       runs.push(this.#form.read(numbersOf(outputs, masks), numbersOf(outputs, scores)));
     }
-    return this.#masksOf(...joinObjects(runs), image, index, context);
+    return await this.#masksOf(...joinObjects(runs), image, index, context);
   }
 
-  #masksOf(
+  async #masksOf(
     masks: Tensor,
     scores: Tensor,
     { placement, isPadded }: EncodedImage,
     index: number,
     context: Context,
-  ): readonly PromptedMask[] {
+  ): Promise<readonly PromptedMask[]> {
     const [maskName, scoreName] = this.#form.outputs;
     const [, objects = 0, count = 0, height = 0, width = 0] = masks.dims;
     if (masks.dims.length !== 5 || scores.data.length !== objects * count)
@@ -170,21 +171,25 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
     const grid = gridOf(isPadded ? tensor : { width, height }, placement);
     const threshold = this.param<number>('maskThreshold', index, context);
     const logit = Math.log(threshold / (1 - threshold));
-    const found = Array.from({ length: objects }, (_, object) => {
-      // Many boxes in a large photo take longer than a worker may be silent.
+    const all = this.param('masks', index, context) === 'all';
+    const found: PromptedMask[] = [];
+    for (let object = 0; object < objects; object++) {
+      // Many boxes in a large photo take longer than a worker may be silent, and an abort may wait.
       context.heartbeat();
+      await nextTask();
+      context.signal.throwIfAborted();
       const best = Array.from({ length: count }, (_, mask) => object * count + mask).toSorted(
         (a, b) => fits[b]! - fits[a]!,
       );
-      return (this.param('masks', index, context) === 'all' ? best : best.slice(0, 1)).flatMap((at) => {
+      for (const at of all ? best : best.slice(0, 1)) {
         const data = logits.subarray(at * width * height, (at + 1) * width * height);
         const map = { data, channels: 1, width, height, layout: 'NCHW' as const };
-        const mask = promptedMask(map, isPadded ? tensor : undefined, grid, logit);
-        return mask ? [{ object, score: fits[at]!, ...mask }] : [];
-      });
-    }).flat();
+        const pixels = promptedMask(map, isPadded ? tensor : undefined, grid, logit);
+        if (pixels) found.push({ object, score: fits[at]!, box: pixels.box, mask: pixels.mask });
+      }
+    }
     return transferResult(
-      found.map(({ object, score, box, mask }) => ({ object, score, box, mask })),
+      found,
       found.map(({ mask }) => mask.runs.buffer),
     );
   }

@@ -62,9 +62,10 @@ async function opened({ inputs = [...POINTS, BOXES, EMBEDDINGS], config = {}, sc
     encoded,
     fed,
     beats,
-    ask: async (rows: readonly unknown[], params = {}) =>
+    ask: async (rows: readonly unknown[], params = {}, signal = new AbortController().signal) =>
       (await handler.handle(rows as never, {
         ...createTestContext({ ...options, kept, params, batchSize: rows.length }),
+        signal,
         heartbeat: () => (beats.count += 1),
       })) as readonly (readonly PromptedMask[] | PredictionError)[],
   };
@@ -230,4 +231,13 @@ test('each object of many is a heartbeat: their masks in a large photo take minu
   const [found] = await ask([{ image: photo, boxes: Array.from({ length: 50 }, () => [0, 0, 4, 2]) }]);
   expect(found).toHaveLength(50);
   expect(beats.count).toBeGreaterThanOrEqual(50);
+});
+
+test('an abort ends the answer between two objects', async () => {
+  const { ask, beats } = await opened();
+  const abort = new AbortController();
+  setImmediate(() => abort.abort(new Error('enough')));
+  const boxes = Array.from({ length: 50 }, () => [0, 0, 4, 2]);
+  await expect(ask([{ image: photo, boxes }], {}, abort.signal)).rejects.toThrow('enough');
+  expect(beats.count).toBeLessThan(20);
 });
