@@ -1,5 +1,6 @@
 /** What a repository or a folder has, before its models are downloaded. */
 import { cache, type ModelLocation } from '../../src/index.js';
+import { HUB_ENDINGS } from '../../src/contract/precisions.js';
 import { Explained } from '../page/explained.js';
 import { hubFiles, HUB_ORIGINS } from '../writing/hub.js';
 
@@ -35,18 +36,6 @@ interface Listed {
   readonly path: string;
   readonly size: number;
 }
-
-/** The precisions, by the ends of the files' names. */
-const ENDINGS = {
-  fp32: '',
-  fp16: '_fp16',
-  q8: '_quantized',
-  int8: '_int8',
-  uint8: '_uint8',
-  q4: '_q4',
-  q4f16: '_q4f16',
-  bnb4: '_bnb4',
-} as const;
 
 /** Asks huggingface.co what a repository has. @throws what the visitor can do about it */
 export async function hubContents(repository: string, signal: AbortSignal): Promise<Contents> {
@@ -103,7 +92,7 @@ export async function droppedFiles(folder: FileSystemDirectoryEntry): Promise<re
 
 /** Returns the precisions in which a task's models are there, the smallest first. */
 export function precisionsOf({ models, beside }: Contents, parts: RegExp | undefined): readonly PrecisionChoice[] {
-  return Object.entries(ENDINGS)
+  return Object.entries(HUB_ENDINGS)
     .flatMap(([dtype, ending]) => {
       const all = models.filter(({ path }) => stemOf(path)?.ending === ending);
       const whole = all.filter(({ path }) => stemOf(path)!.name === 'model');

@@ -101,7 +101,7 @@ export interface Archive {
   readonly variants?: Readonly<Partial<Record<ModelFormat, ArchiveVariant>>>;
   /** The expected size and hash of files, by path. */
   readonly integrity: Readonly<Record<string, Integrity>>;
-  /** What its files contradict, for a warning. */
+  /** A warning: the handler that the caller has chosen is for another task than the model. */
   readonly contradiction?: string;
   /**
    * Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet.

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ConsoleMessage } from '@playwright/test';
+import type { ConsoleMessage, Page } from '@playwright/test';
 import { startServer } from '../remote/start.ts';
 import { expect, test } from './fixtures.ts';
 import { predictionServer } from './prediction-server.ts';
@@ -353,15 +353,8 @@ test('snippet house.ts @once', async ({ page }) => {
   expect(Math.abs(Number(lines[0]) - (50 * blue + 20 * 3 + 300 * 0.8 + 10))).toBeLessThan(0.5);
 });
 
-test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, until Stop is pressed @once', async ({
-  page,
-}) => {
-  const lines: string[] = [];
-  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
-  page.on('pageerror', (error) => lines.push(String(error)));
-  await page.goto('/test/browser/pages/readme.html');
-  await page.setContent(readFileSync(new URL('../readme/detect-camera.html', import.meta.url), 'utf8'));
-  // A camera before which a cat sits.
+/** Gives a page a camera before which a cat sits. */
+async function seatCat(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const cat = new Image();
     cat.src = '/models/nanodet/samples/cat.jpg';
@@ -374,6 +367,17 @@ test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, unt
     navigator.mediaDevices.getUserMedia = async () => stream;
     Object.assign(window, { stream });
   });
+}
+
+test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, until Stop is pressed @once', async ({
+  page,
+}) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent(readFileSync(new URL('../readme/detect-camera.html', import.meta.url), 'utf8'));
+  await seatCat(page);
   await page.addScriptTag({ type: 'module', url: '/test/readme/detect-camera.ts' });
   await expect.poll(() => lines[0], { timeout: 60_000 }).toContain('cat');
   const isDrawn = await page.locator('canvas').evaluate((canvas: HTMLCanvasElement) =>
@@ -398,18 +402,7 @@ test('snippet tracker.ts: ids over a camera, until it ends @once', async ({ page
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
   await page.goto('/test/browser/pages/readme.html');
-  // A camera before which a cat sits.
-  await page.evaluate(async () => {
-    const cat = new Image();
-    cat.src = '/models/nanodet/samples/cat.jpg';
-    await cat.decode();
-    const canvas = Object.assign(document.createElement('canvas'), { width: cat.width, height: cat.height });
-    const context = canvas.getContext('2d')!;
-    setInterval(() => context.drawImage(cat, 0, 0), 20);
-    context.drawImage(cat, 0, 0);
-    const stream = canvas.captureStream();
-    navigator.mediaDevices.getUserMedia = async () => stream;
-  });
+  await seatCat(page);
   await page.addScriptTag({ type: 'module', url: '/test/readme/tracker.ts' });
   await expect.poll(() => lines.join('\n'), { timeout: 60_000 }).toMatch(/cat[^]*cat/);
   for (const line of lines) expect(line).toMatch(/^cat 1 at \d+$/);

@@ -2,7 +2,7 @@
 import type { Archive, ModelConfig } from '../../../contract/archive.js';
 import { atNode } from '../../../contract/errors.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
-import { HUB_PRECISIONS, type ModelFile, type Precision } from '../../../contract/precisions.js';
+import { HUB_ENDINGS, HUB_PRECISIONS, type ModelFile, type Precision } from '../../../contract/precisions.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { chosenForNode } from '../node-precision.js';
@@ -11,18 +11,6 @@ import type { Source } from '../sources/source.js';
 
 /** The names of the nodes' files. */
 type Nodes = NonNullable<HuggingFaceTask['nodes']>;
-
-/** How the name of the file with the model ends, as transformers.js names it. */
-const ENDINGS: Readonly<Record<(typeof HUB_PRECISIONS)[number], string>> = {
-  fp32: '',
-  fp16: '_fp16',
-  q8: '_quantized',
-  int8: '_int8',
-  uint8: '_uint8',
-  q4: '_q4',
-  q4f16: '_q4f16',
-  bnb4: '_bnb4',
-};
 
 /** The folders in which exporters put models: transformers.js' converter, and Optimum. */
 const FOLDERS = ['onnx/', ''];
@@ -82,7 +70,7 @@ export function modelFiles(
 ): readonly ModelFile[] {
   const all = FOLDERS.flatMap((folder) =>
     names.flatMap((name) =>
-      HUB_PRECISIONS.map((precision) => ({ path: `${folder}${name}${ENDINGS[precision]}.onnx`, precision })),
+      HUB_PRECISIONS.map((precision) => ({ path: `${folder}${name}${HUB_ENDINGS[precision]}.onnx`, precision })),
     ),
   );
   const { paths } = source;
