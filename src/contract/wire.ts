@@ -12,7 +12,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 14;
+export const PROTOCOL = 15;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -116,6 +116,11 @@ export interface WorkerApi {
   sample(): Promise<Envelope<readonly Sample[]>>;
   /** Runs the model on another worker's inputs, and compares the outputs. */
   compare(samples: readonly Sample[]): Promise<Envelope<Comparison>>;
+  /**
+   * Lets the answers from now on carry the first run of a model on much larger inputs than those that it was proven on.
+   * @param compared the sizes that were compared at earlier visits, as `LargerRun.size`, by `Part.node`
+   */
+  watchSizes(compared: Readonly<Record<string, number>>): Promise<Envelope<void>>;
   /** Measures the model for about `budget` ms. Returns undefined if there is no input to run it on. */
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
   /** Returns the SHA-256 of the model's files; undefined in an insecure context. */
@@ -202,6 +207,12 @@ export interface Sample {
   readonly outputs: Tensors;
 }
 
+/** A run on much larger inputs than those that the model was proven on. */
+export interface LargerRun extends Sample {
+  /** How many numbers one row of the inputs has, in inputs with free dims. */
+  readonly size: number;
+}
+
 /** How another worker's outputs differ from those of this worker. */
 export interface Comparison {
   /** Number of inputs that were compared. */
@@ -260,6 +271,8 @@ export interface HandleAnswer {
   readonly states?: readonly unknown[];
   /** Those keys of the request by which the handler keeps something now; missing if the request has none. */
   readonly kept?: readonly string[];
+  /** Runs that are to be compared with WASM before the answer is used; missing if there are none. */
+  readonly larger?: readonly LargerRun[];
   /** Bytes that the engine holds. */
   readonly memory: number;
 }

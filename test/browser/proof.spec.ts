@@ -327,6 +327,100 @@ test.describe('proof', () => {
     });
   });
 
+  /** Asks a client for answers to inputs of these sides. The worker's `webgl` is WASM that may be wrong above a size. */
+  async function askSizes({ odd, sides }: { readonly odd: Odd; readonly sides: readonly number[] }) {
+    const { connect, clearVerdicts } = window.tabserve;
+    await clearVerdicts();
+    const seen = [];
+    const right = connect(() => window.workers.odd(), { model: '/test/models/proof/any_size/', backends: ['wasm'] });
+    await right.initialize();
+    for (let visit = 0; visit < 2; visit++) {
+      let workers = 0;
+      const recovered: (string | undefined)[] = [];
+      const client = connect(() => (workers++, window.workers.odd()), {
+        model: '/test/models/proof/any_size/',
+        backends: ['webgl', 'wasm'],
+        config: { engine: { odd: { webgl: odd }, threads: 1 } as never },
+      });
+      client.on('recover', ({ cause }) => recovered.push(cause.code));
+      // A load's signal says nothing about later comparisons.
+      const loading = new AbortController();
+      await client.initialize({ signal: loading.signal });
+      loading.abort();
+      const errors = await Promise.all(
+        sides.map(async (side) => {
+          const x = {
+            dtype: 'float32',
+            dims: [1, 4, side, side],
+            data: Float32Array.from({ length: 4 * side * side }, (_, index) => Math.sin(index)),
+          } as const;
+          const [own, expected] = (await Promise.all([client.predict({ x }), right.predict({ x })])) as {
+            readonly y: { readonly data: Float32Array };
+          }[];
+          return expected!.y.data.reduce(
+            (most, value, index) => Math.max(most, Math.abs(value - own!.y.data[index]!)),
+            0,
+          );
+        }),
+      );
+      const { name, proof, skipped } = client.backend!;
+      seen.push({
+        name,
+        proof,
+        reasons: skipped.map(({ reason }) => reason),
+        largest: Math.max(...errors),
+        workers,
+        recovered,
+        compared: client.diagnose().split('Compared onnx/webgl with onnx/wasm').length - 1,
+      });
+      await client.dispose();
+    }
+    await right.dispose();
+    return seen;
+  }
+
+  test('a backend that is wrong above a size: the first request of that size is compared, answered by WASM, and the next visit knows @once', async ({
+    open,
+  }) => {
+    const page = await open();
+    const seen = await page.evaluate(askSizes, { odd: { above: 1000 }, sides: [8, 12, 32, 33, 8] });
+    const reason =
+      /wrongly on larger inputs than those that it was proven on: compared with WASM, output "y" is off by/;
+    expect(seen).toEqual([
+      {
+        name: 'wasm',
+        proof: 'golden',
+        reasons: [expect.stringMatching(reason)],
+        largest: 0,
+        // Its own, the reference's, and WASM's.
+        workers: 3,
+        recovered: ['backend-wrong'],
+        compared: 1,
+      },
+      {
+        name: 'wasm',
+        proof: 'golden',
+        reasons: [expect.stringMatching(/compared with WASM, at an earlier visit, output "y" is off by/)],
+        largest: 0,
+        workers: 2,
+        recovered: [],
+        compared: 0,
+      },
+    ]);
+  });
+
+  test('a backend that is right on larger inputs: one comparison, which the next visit remembers @once', async ({
+    open,
+  }) => {
+    const page = await open();
+    const seen = await page.evaluate(askSizes, { odd: {}, sides: [8, 32, 32, 60, 8] });
+    const right = { name: 'webgl', proof: 'golden', reasons: [], largest: 0, recovered: [] };
+    expect(seen).toEqual([
+      { ...right, workers: 2, compared: 1 },
+      { ...right, workers: 1, compared: 0 },
+    ]);
+  });
+
   test('no backend computes correctly: the error lists every reason @once', async ({ open }) => {
     const page = await open();
     const [first] = await page.evaluate(visit, [

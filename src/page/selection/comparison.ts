@@ -1,9 +1,11 @@
 import { candidateName, type Candidate } from '../../contract/backends.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
-import type { Comparison } from '../../contract/wire.js';
+import type { Comparison, Sample } from '../../contract/wire.js';
 import type { Connection } from '../workers/connection.js';
 
 export interface ComparisonOptions {
+  /** Returns runs of `worker`; none if no input can be generated. */
+  readonly samples: () => Promise<readonly Sample[]>;
   /** Undefined for a model that is only on a server. */
   readonly reference: Candidate | undefined;
   /** Starts a worker; `until` ends the start too. */
@@ -19,19 +21,19 @@ export interface NoComparison {
 }
 
 /**
- * Runs the model on the same inputs in `worker` and on WASM, in a second worker, which compares the outputs.
+ * Runs the model on the inputs of runs in `worker` on WASM, in a second worker, which compares the outputs.
  * @throws the error that ended `worker`. A failure of the second worker is not thrown: the answer then says that
  *   nothing is known.
  */
 export async function compareWithReference(
   candidate: Candidate,
   worker: Connection,
-  { reference, start, open, log }: ComparisonOptions,
+  { samples: take, reference, start, open, log }: ComparisonOptions,
 ): Promise<Comparison | NoComparison> {
   const since = performance.now();
   const names = `${candidateName(candidate)} with ${reference ? candidateName(reference) : 'WASM'}`;
   if (!reference) return unknown('the archive has no model that WASM could run.');
-  const samples = await worker.call(({ sample }) => sample());
+  const samples = await take();
   if (samples.length === 0)
     return unknown("the dims of the model's inputs are not fixed, so no input can be generated.");
   let second: Connection | undefined;

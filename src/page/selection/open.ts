@@ -15,7 +15,7 @@ import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
 import type { RemoteServer } from '../../contract/remote.js';
 import { servingOf } from '../../contract/settings.js';
-import type { LoadRequest } from '../../contract/wire.js';
+import type { LargerRun, LoadRequest } from '../../contract/wire.js';
 import { describeTime } from '../../contract/describe-value.js';
 import { abortError } from '../../shared/abort.js';
 import { browserClock, type Clock } from '../../shared/clock.js';
@@ -85,12 +85,18 @@ let lastProbe: Probe | undefined;
  * @throws `no-backend` with every reason; `aborted`; what is wrong with the model, its config or its handler
  */
 export async function openModel(options: OpenOptions): Promise<OpenedWorker> {
-  const workers = new OpeningWorkers(options);
   const { signal } = options;
-  const abort = (): void => workers.closeAll(abortError(signal!));
+  // What the app aborts once the model is open is no business of the comparisons that follow.
+  const opening = new AbortController();
+  const workers = new OpeningWorkers({ ...options, signal: opening.signal });
+  const abort = (): void => {
+    opening.abort(signal!.reason);
+    workers.closeAll(abortError(signal!));
+  };
+  if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort);
   try {
-    return await openWith(workers, options);
+    return await openWith(workers, { ...options, signal: opening.signal });
   } catch (error) {
     workers.closeAll(asTabServeError(error));
     throw error;
@@ -180,9 +186,18 @@ async function openWith(workers: OpeningWorkers, options: OpenOptions): Promise<
   const median = contender.median ?? (first && isSameCandidate(first, candidate) ? first.median : undefined);
   const { threads, nodes, batchesAtOnce } = opened;
   if (nodes && nodes.onWasm > 0) warn(describeFallback(candidate, nodes));
+  const compareLarger = async (runs: readonly LargerRun[]): Promise<void> => {
+    try {
+      await trial.compareLarger(contender, runs);
+    } catch (error) {
+      connection.close(asTabServeError(error));
+      throw error;
+    }
+  };
   return {
     connection,
     batchesAtOnce,
+    compareLarger,
     backend: {
       ...candidate,
       threads,

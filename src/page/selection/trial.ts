@@ -12,7 +12,7 @@ import type { DownloadSettings } from '../../contract/downloads.js';
 import { blameOf, TabServeError } from '../../contract/errors.js';
 import type { Precision } from '../../contract/precisions.js';
 import type { RemoteServer } from '../../contract/remote.js';
-import type { Opened } from '../../contract/wire.js';
+import type { LargerRun, Opened, Sample } from '../../contract/wire.js';
 import { formatOf } from '../../shared/model-url.js';
 import type { Connection } from '../workers/connection.js';
 import { isReference, whyProve } from './candidates.js';
@@ -34,8 +34,9 @@ export interface TrialOptions {
   readonly verify: 'golden' | 'reference';
   /** A backend that this client has proven already. */
   readonly trusted: Backend | undefined;
-  readonly verdicts: Pick<VerdictCache, 'find' | 'save' | 'findExcluded' | 'saveExcluded'>;
+  readonly verdicts: Pick<VerdictCache, 'find' | 'save' | 'hasLarger' | 'findExcluded' | 'saveExcluded'>;
   readonly log: (message: string, since?: number) => void;
+  readonly warn: (message: string) => void;
   /** Called with the archive whenever more of it was downloaded, so that no later attempt downloads that again. */
   readonly onArchive: (archive: Archive) => void;
   /**
@@ -120,13 +121,15 @@ export class Trial {
     const precision = precisionOf(this.#archive, candidate.engine);
     const trusted = this.#trustedProof(candidate);
     const comparing = opened.golden === 0 && trusted !== 'reference' && this.#wantsComparison(candidate, opened);
-    const build = comparing || budget !== undefined ? await this.#build(candidate, opened, worker) : undefined;
+    const needsVerdict = comparing || budget !== undefined || (await verdicts.hasLarger(candidate));
+    const build = needsVerdict ? await this.#build(candidate, opened, worker) : undefined;
     const known = build === undefined ? {} : await verdicts.find(candidate, build);
+    if (known.larger?.wrong !== undefined) throw wrongOnLarger(`at an earlier visit, ${known.larger.wrong}`);
     let findings: Findings = known;
     let unknown: string | undefined;
     let largestError = opened.golden > 0 ? opened.error : undefined;
     if (comparing && !findings.compared) {
-      const comparison = await this.#compare(candidate, worker);
+      const comparison = await this.#compare(candidate, worker, () => worker.call(({ sample }) => sample()));
       if ('unknown' in comparison) unknown = comparison.unknown;
       else {
         findings = { ...findings, compared: true, wrong: comparison.wrong };
@@ -146,6 +149,8 @@ export class Trial {
         `${distrust}, and it could not be proven correct for this model: ${unknown} Give the archive a golden example.`,
       );
     const proof = opened.golden > 0 ? 'golden' : findings.compared ? 'reference' : (trusted ?? 'none');
+    if (proof !== 'none' && !isReference(candidate) && candidate.engine !== 'remote')
+      await worker.call(({ watchSizes }) => watchSizes(findings.larger?.sizes ?? {}));
     const isCached = known.median !== undefined;
     return {
       candidate,
@@ -157,6 +162,31 @@ export class Trial {
       median: findings.median,
       isCached,
     };
+  }
+
+  /**
+   * Compares runs on much larger inputs than those of the proof with WASM. The verdict is recorded, so that the next
+   * visit does not compare them again. If nothing can be compared, a warning says why.
+   * @throws `backend-wrong`
+   */
+  async compareLarger({ candidate, connection, opened }: Contender, runs: readonly LargerRun[]): Promise<void> {
+    const { verdicts, warn } = this.#options;
+    const comparison = await this.#compare(candidate, connection, async () => runs);
+    if ('unknown' in comparison)
+      return warn(
+        `${describeCandidate(candidate)} was proven on smaller inputs than these, and no comparison with WASM was possible: ${comparison.unknown}`,
+      );
+    const { wrong } = comparison;
+    const build = await this.#build(candidate, opened, connection);
+    if (build !== undefined) {
+      const known = await verdicts.find(candidate, build);
+      const sizes = Object.fromEntries(runs.map(({ node = '', size }) => [node, size]));
+      await verdicts.save(candidate, build, {
+        ...known,
+        larger: { sizes: { ...known.larger?.sizes, ...sizes }, wrong },
+      });
+    }
+    if (wrong !== undefined) throw wrongOnLarger(wrong);
   }
 
   /**
@@ -278,7 +308,11 @@ export class Trial {
     return hash && `${hash} ${version}`;
   }
 
-  #compare(candidate: Candidate, worker: Connection): ReturnType<typeof compareWithReference> {
+  #compare(
+    candidate: Candidate,
+    worker: Connection,
+    samples: () => Promise<readonly Sample[]>,
+  ): ReturnType<typeof compareWithReference> {
     const { start, log } = this.#options;
     // Another precision would give other answers.
     const same = partsOf(this.#archive).map(({ node, archive }) => {
@@ -287,10 +321,18 @@ export class Trial {
     });
     const [engine] = candidate.engine === 'remote' ? enginesOf(this.#archive) : [candidate.engine];
     return compareWithReference(candidate, worker, {
+      samples,
       reference: engine && { engine, name: 'wasm' },
       log,
       start,
       open: async (second, reference) => void (await this.#open(second, reference, Object.fromEntries(same))),
     });
   }
+}
+
+function wrongOnLarger(wrong: string): TabServeError {
+  return new TabServeError(
+    'backend-wrong',
+    `It computes wrongly on larger inputs than those that it was proven on: compared with WASM, ${wrong}.`,
+  );
 }

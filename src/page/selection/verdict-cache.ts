@@ -18,7 +18,7 @@ const MAX_FAILED_VISITS = 2;
 const STORE_MS = 1000;
 
 /** What was found out about a candidate that runs. */
-export type Findings = Pick<Verdict, 'compared' | 'wrong' | 'median'>;
+export type Findings = Pick<Verdict, 'compared' | 'wrong' | 'larger' | 'median'>;
 
 /** What an earlier visit found out about a candidate that has not been opened yet. */
 export interface CachedVerdict {
@@ -69,8 +69,20 @@ export class VerdictCache {
     return verdict?.build === build ? verdict : {};
   }
 
-  async save(candidate: Candidate, build: string, { compared, wrong, median }: Findings): Promise<void> {
-    await this.#set(candidate, { build, compared, wrong, median, excluded: await this.findExcluded(candidate) });
+  /** Returns whether larger inputs were compared at an earlier visit, maybe with another build. */
+  async hasLarger(candidate: Candidate): Promise<boolean> {
+    return (await this.#get(candidate))?.larger !== undefined;
+  }
+
+  async save(candidate: Candidate, build: string, { compared, wrong, larger, median }: Findings): Promise<void> {
+    await this.#set(candidate, {
+      build,
+      compared,
+      wrong,
+      larger,
+      median,
+      excluded: await this.findExcluded(candidate),
+    });
   }
 
   /** Returns the precisions of the model that computed wrongly on a candidate at an earlier visit. */
@@ -92,7 +104,7 @@ export class VerdictCache {
    */
   async saveFailure(candidate: Candidate, { message }: TabServeError): Promise<void> {
     const before = await this.#get(candidate);
-    if (before?.wrong !== undefined) return;
+    if (before?.wrong !== undefined || before?.larger?.wrong !== undefined) return;
     await this.#set(candidate, {
       ...before,
       median: undefined,
@@ -166,7 +178,8 @@ function isTimeout(error: unknown): boolean {
 /** Undefined if the candidate must still be measured. */
 function readVerdict(verdict: Verdict | undefined): CachedVerdict | undefined {
   if (!verdict) return undefined;
-  const { wrong, failed, median } = verdict;
+  const { larger, failed, median } = verdict;
+  const wrong = verdict.wrong ?? larger?.wrong;
   if (wrong !== undefined)
     return { median: undefined, reason: `It computes wrongly: compared with WASM at an earlier visit, ${wrong}.` };
   if (median !== undefined)

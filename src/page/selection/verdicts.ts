@@ -18,12 +18,22 @@ export interface Verdict {
    * How its outputs differ from the reference's; undefined if they are equal within tolerance, or were not compared.
    */
   readonly wrong?: string | undefined;
+  /** What runs on much larger inputs showed than those that it was proven on. */
+  readonly larger?: LargerInputs | undefined;
   /** Median of a run, in milliseconds. */
   readonly median?: number | undefined;
   /** The precisions of the model that computed wrongly. */
   readonly excluded?: readonly ExcludedPrecision[] | undefined;
   /** Why it did not run, or not in time, when it was last measured, and at how many visits that happened. */
   readonly failed?: { readonly reason: string; readonly visits: number } | undefined;
+}
+
+/** What a comparison of runs on larger inputs with WASM has shown. */
+export interface LargerInputs {
+  /** How many numbers the largest inputs had that were compared, by the node of a workflow; `''` for the own model. */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** How the outputs differed; undefined if they were equal within tolerance. */
+  readonly wrong?: string | undefined;
 }
 
 /** A precision of the model that computed wrongly on a candidate, where the model is there in several. */
@@ -52,16 +62,22 @@ export interface VerdictStore {
 /** Returns whether a store's answer is a verdict: another version of the SDK, or anything else, may have written it. */
 export function isVerdict(value: unknown): value is Verdict {
   if (!isRecord(value)) return false;
-  const { environment, build, compared, wrong, median, excluded, failed } = value;
+  const { environment, build, compared, wrong, larger, median, excluded, failed } = value;
   return (
     typeof environment === 'string' &&
     isOptional(build, (it) => typeof it === 'string') &&
     isOptional(compared, (it) => typeof it === 'boolean') &&
     isOptional(wrong, (it) => typeof it === 'string') &&
-    isOptional(median, isDuration) &&
+    isOptional(larger, isLargerInputs) &&
+    isOptional(median, isAmount) &&
     isOptional(excluded, (it) => Array.isArray(it) && it.every(isExcluded)) &&
-    isOptional(failed, (it) => isRecord(it) && typeof it['reason'] === 'string' && isDuration(it['visits']))
+    isOptional(failed, (it) => isRecord(it) && typeof it['reason'] === 'string' && isAmount(it['visits']))
   );
+}
+
+function isLargerInputs(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value['sizes'])) return false;
+  return Object.values(value['sizes']).every(isAmount) && isOptional(value['wrong'], (it) => typeof it === 'string');
 }
 
 function isExcluded(value: unknown): value is ExcludedPrecision {
@@ -77,7 +93,7 @@ function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {
   return value === undefined || is(value);
 }
 
-function isDuration(value: unknown): boolean {
+function isAmount(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 

@@ -90,6 +90,7 @@ export class Connection {
       open: remote.open,
       sample: remote.sample,
       compare: remote.compare,
+      watchSizes: remote.watchSizes,
       measure: remote.measure,
       hash: remote.hash,
       stored: remote.stored,

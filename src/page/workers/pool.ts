@@ -176,7 +176,8 @@ export class WorkerPool {
     const jobs = slot.pending;
     const { isReplaying: wasReplay, hasLoneJob } = slot;
     this.#drop(slot);
-    const replays = triage(jobs, { error, alone: hasLoneJob });
+    const isWrong = error.code === 'backend-wrong';
+    const replays = triage(jobs, { error, alone: hasLoneJob && !isWrong });
     backlog.replay(replays);
     // An aborted replay may be the last thing that a recovery waits for.
     for (const job of replays) job.onAbandon = () => this.#reconciler.reconcile();
@@ -187,7 +188,7 @@ export class WorkerPool {
     const wasLast = wasReady && slots.ready.length === 0;
     if (now - slot.readySince > STABLE_MS) backoff.reset();
     // A replayed request runs alone: if it ends its worker, the request is to blame.
-    if (wasLast && !wasReplay) backoff.countLoss(backend, error);
+    if (wasLast && (!wasReplay || isWrong)) backoff.countLoss(backend, error);
     // This worker was lost before it ran anything: do not open another one now.
     if (!wasLast && slot.runs === 0) state.growAt = now + PAUSE_MS;
     if (wasLast || replayed > 0) state.loss = addLoss(state.loss, { cause: error, at: now, replayed, failed });
@@ -230,6 +231,8 @@ export class WorkerPool {
         }),
       );
       checkAnswer(answer, batch.size);
+      if (answer.larger) slot.comparing = slot.worker!.compareLarger?.(answer.larger);
+      if (slot.comparing) await slot.comparing;
       noteKept(slot, kept, answer.kept ?? []);
       on.ran(batch.size, answer, clock.now() - sentAt);
       const failure = failureOf(answer);
@@ -240,7 +243,7 @@ export class WorkerPool {
       answered = answer;
     } catch (cause) {
       const error = asTabServeError(cause);
-      // Closing calls `#lost`, which takes the batch's jobs.
+      // Closing calls `#lost`, which takes the batch's jobs; a comparison that found the backend wrong has closed.
       if (blameOf(error.code) === 'worker') connection.close(error);
       else if (slot.state !== 'lost' && slot.delete(batch)) this.#failed(slot, batch, error);
     }

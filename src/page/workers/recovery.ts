@@ -105,13 +105,15 @@ export class Backoff {
     this.#demoted = [];
   }
 
-  /** Counts a loss against the backend. */
-  countLoss({ engine, name }: Candidate, { message }: TabServeError): void {
+  /** Counts a loss against the backend. One that computes wrongly is demoted at once. */
+  countLoss({ engine, name }: Candidate, { code, message }: TabServeError): void {
     const backend = candidateName({ engine, name });
     const losses = (this.#losses.get(backend) ?? 0) + 1;
     this.#losses.set(backend, losses);
-    if (losses < MAX_LOSSES) return;
-    this.#demoted = [...this.#demoted, { engine, name, reason: `It was lost ${losses} times in a row: ${message}` }];
+    const isWrong = code === 'backend-wrong';
+    if (losses < MAX_LOSSES && !isWrong) return;
+    const reason = isWrong ? message : `It was lost ${losses} times in a row: ${message}`;
+    this.#demoted = [...this.#demoted, { engine, name, reason }];
     this.#losses.delete(backend);
   }
 

@@ -1,5 +1,6 @@
 import type { Backend } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
+import type { LargerRun } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import type { KeptInput } from '../requests/kept-input.js';
@@ -14,6 +15,11 @@ export interface OpenedWorker {
   readonly backend: Backend;
   /** How many batches its handler works on at once, if it has set it. */
   readonly batchesAtOnce?: number | undefined;
+  /**
+   * Compares runs on much larger inputs than those that the backend was proven on with WASM.
+   * @throws the error with which it has closed the connection: `backend-wrong`, or why the worker ended meanwhile
+   */
+  readonly compareLarger?: ((runs: readonly LargerRun[]) => Promise<void>) | undefined;
 }
 
 /**
@@ -46,6 +52,8 @@ export class Slot {
   readonly #others = new Set<Batch>();
   /** Batches that it has run. */
   runs = 0;
+  /** The comparison that all of its answers wait for; undefined while there is none. */
+  comparing: Promise<void> | undefined;
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;

@@ -9,6 +9,7 @@ import { Definitions } from '../../shared/metrics/definitions.js';
 import type { HostOptions } from './host.js';
 import type { OpenHandler } from './open-handlers.js';
 import { ChunkSender } from './chunk-sender.js';
+import type { LargerRuns } from './larger-runs.js';
 import { Recorder } from './recorder.js';
 import { runBatch } from './run-batch.js';
 
@@ -31,9 +32,16 @@ export class Batches {
   /** The last heartbeat of the worker itself, outside of any batch. */
   readonly #workerBeat = { id: undefined, sentAt: 0 };
 
-  constructor(emit: HostOptions['emit'], sendChunk: HostOptions['sendChunk']) {
+  readonly #largerRuns: Pick<LargerRuns, 'take'>;
+
+  constructor(
+    emit: HostOptions['emit'],
+    sendChunk: HostOptions['sendChunk'],
+    largerRuns: Pick<LargerRuns, 'take'> = { take: () => undefined },
+  ) {
     this.#emit = emit;
     this.#sendChunk = sendChunk;
+    this.#largerRuns = largerRuns;
   }
 
   /** Returns a recorder that checks metrics against those that the handler has defined before. */
@@ -67,6 +75,7 @@ export class Batches {
       states?: readonly unknown[],
     ): Envelope<HandleAnswer> => {
       const handlerTime = performance.now() - started;
+      const larger = this.#largerRuns.take();
       const metrics = recorder.observations.length > 0 && { metrics: recorder.observations };
       return {
         ok: true,
@@ -79,6 +88,7 @@ export class Batches {
           handlerTime,
           ...(kept && { kept: kept.filter((key) => opened().environment.kept.has(key)) }),
           ...metrics,
+          ...(larger && { larger }),
           memory: engine?.memory() ?? 0,
         },
       };

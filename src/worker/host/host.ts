@@ -26,6 +26,7 @@ import { hashWorkflow } from '../models/fetch.js';
 import { Batches } from './batches.js';
 import { Downloads } from './downloads.js';
 import { configFor, EngineStarter } from './engine-starter.js';
+import { LargerRuns } from './larger-runs.js';
 import { checkConfigs, OpenHandlers, type OpenHandler } from './open-handlers.js';
 import { compareHandlers, measureHandlers, proveHandlers, sampleHandlers } from './prove.js';
 import { browserPlatform, type Platform } from './platform.js';
@@ -61,6 +62,7 @@ export class Host implements WorkerApi {
   #engine: Engine | undefined;
   /** What `open` has opened: the archive's handler is the last one, its nodes' come before it. */
   #openHandlers: readonly OpenHandler[] = [];
+  readonly #largerRuns = new LargerRuns();
   readonly #downloads: Downloads;
   readonly #engines: EngineStarter;
   /** The handlers' classes by name: `import()` of a module that is loaded waits for a task of the browser's. */
@@ -78,7 +80,7 @@ export class Host implements WorkerApi {
     this.#options = options;
     this.#platform = options.platform ?? browserPlatform();
     const { engines, emit, sendChunk } = options;
-    this.#batches = new Batches(emit, sendChunk);
+    this.#batches = new Batches(emit, sendChunk, this.#largerRuns);
     this.#downloads = new Downloads(emit, this.#platform.fetch);
     this.#engines = new EngineStarter({ engines, platform: this.#platform, downloads: this.#downloads, emit });
   }
@@ -163,6 +165,10 @@ export class Host implements WorkerApi {
 
   compare(samples: readonly Sample[]): Promise<Envelope<Comparison>> {
     return envelope(() => compareHandlers(this.#opened, samples), 'initialize');
+  }
+
+  watchSizes(compared: Readonly<Record<string, number>>): Promise<Envelope<void>> {
+    return envelope(() => this.#largerRuns.watch(this.#opened, compared), 'initialize');
   }
 
   measure(budget: number): Promise<Envelope<Measured | undefined>> {

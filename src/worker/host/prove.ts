@@ -17,6 +17,7 @@ import type { Session, Tensor, TensorInfo, Tensors } from '../../contract/tensor
 import type { Comparison, Measured, Sample, Tried } from '../../contract/wire.js';
 import { readGolden } from '../models/golden.js';
 import { readSafetensors } from '../tensors/safetensors.js';
+import { noteProven } from './proven-size.js';
 import { doublePictures, generateVariants } from './variants.js';
 
 /** Returns the handlers whose archive has a model, each archive once. */
@@ -177,6 +178,7 @@ async function reproduce(
     const comparison = agreement === 'labels' ? compareLabels(got, outputs) : compareOutputs(got, outputs);
     error = Math.max(error, comparison.error);
     ran.add(shapesOf(inputs));
+    if (model !== handler.goldenModel) noteProven(model as Session, inputs);
     if (comparison.wrong !== undefined)
       throw new TabServeError('backend-wrong', `It computes wrongly: on ${path}, ${comparison.wrong}.`);
   }
@@ -207,8 +209,10 @@ export async function sample(handler: Handler, context: Context): Promise<readon
   const session = await context.open();
   const samples: Sample[] = [];
   const pictures = (await handler.examples?.(context)) ?? [];
-  for (const feeds of [example, ...pictures, ...doublePictures(pictures), ...generateVariants(example)])
+  for (const feeds of [example, ...pictures, ...doublePictures(pictures), ...generateVariants(example)]) {
     samples.push({ feeds, outputs: await run(session, feeds) });
+    noteProven(session, feeds);
+  }
   return samples;
 }
 

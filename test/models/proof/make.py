@@ -5,6 +5,7 @@
 
 conv_relu_conv/  that model of the folder above as an archive, with a golden example
 two_formats/     x · W + b for both engines, with a golden example that holds for both
+any_size/        a convolution of images of any size, with a golden example of 8 × 8
 resnet18.onnx    ResNet-18's architecture with 4 to 32 channels and 10 classes, batch normalization folded, weights random
 thousand.onnx    1,024 outputs: for a backend that is wrong in one element of a thousand
 conv1d.onnx      a convolution along one axis of 9 channels: ONNX Runtime's native WebGPU computes it wrongly where the channels are more than 8 and no
@@ -66,6 +67,16 @@ def thousand():
         [value("x", T.FLOAT, [1, 4, 16, 16])],
         [value("y", T.FLOAT, [1, 4, 16, 16])],
         [weight("weight", [4, 4, 3, 3], 20, 0.3), weight("bias", [4], 21)],
+    )
+
+
+def any_size():
+    return model(
+        "any_size",
+        [conv("x weight bias", "y")],
+        [value("x", T.FLOAT, [1, 4, "height", "width"])],
+        [value("y", T.FLOAT, [1, 4, "height", "width"])],
+        [weight("weight", [4, 4, 3, 3], 22, 0.3), weight("bias", [4], 23)],
     )
 
 
@@ -176,6 +187,10 @@ def main():
     folder = archive("conv_relu_conv", conv_relu_conv())
     write_golden(folder / "golden.safetensors", onnx_answers(folder / "conv_relu_conv.onnx"), {"x": (106, [1, 4, 8, 8])}, {"y": 3})
     write_extras(folder, {"onnx": "conv_relu_conv.onnx"}, {"conv_relu_conv.onnx": folder / "conv_relu_conv.onnx"})
+
+    folder = archive("any_size", any_size())
+    write_golden(folder / "golden.safetensors", onnx_answers(folder / "any_size.onnx"), {"x": (107, [1, 4, 8, 8])}, {"y": 3})
+    write_extras(folder, {"onnx": "any_size.onnx"}, {"any_size.onnx": folder / "any_size.onnx"})
 
     folder = archive("two_formats", affine(1))
     affine_tfjs(folder)

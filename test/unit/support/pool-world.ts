@@ -186,7 +186,7 @@ export class World {
   }
 
   /** The first worker. */
-  async start(backend = wasm, opened: Pick<OpenedWorker, 'batchesAtOnce'> = {}): Promise<FakeWorker> {
+  async start(backend = wasm, opened: Pick<OpenedWorker, 'batchesAtOnce' | 'compareLarger'> = {}): Promise<FakeWorker> {
     const worker = this.#make();
     this.pool.start({ ...opened, connection: worker, backend }, this.#settings);
     await settle();
@@ -194,9 +194,9 @@ export class World {
   }
 
   /** The oldest attempt succeeds. */
-  async opened(backend = wasm): Promise<FakeWorker> {
+  async opened(backend = wasm, opened: Pick<OpenedWorker, 'compareLarger'> = {}): Promise<FakeWorker> {
     const worker = this.#make();
-    this.attempts.shift()!.resolve({ connection: worker, backend });
+    this.attempts.shift()!.resolve({ ...opened, connection: worker, backend });
     await settle();
     return worker;
   }

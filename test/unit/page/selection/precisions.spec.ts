@@ -192,6 +192,7 @@ function trialOf(
     hash: () => 'hash',
     sample: () => [{ feeds: {}, outputs: {} }],
     compare: () => ({ inputs: 1, error: 0 }),
+    watchSizes: () => undefined,
     measure: () => ({ median: 5 }),
   };
   const worker = {
@@ -208,10 +209,12 @@ function trialOf(
     verify: 'golden',
     trusted: undefined,
     log: () => {},
+    warn: () => {},
     verdicts: {
       find: () => Promise.resolve({}),
       save: () => Promise.resolve(),
       findExcluded: () => Promise.resolve([]),
+      hasLarger: async () => false,
       saveExcluded: () => Promise.resolve(),
     },
     onExclude: () => {},
@@ -243,6 +246,7 @@ test('what is measured is recorded for the number of threads that the engine cou
     find: () => Promise.resolve({}),
     save: async (one: Candidate) => void saved.push(one),
     findExcluded: () => Promise.resolve([]),
+    hasLarger: async () => false,
     saveExcluded: () => Promise.resolve(),
   };
   const { trial, worker } = trialOf(() => {}, { verdicts });
@@ -300,6 +304,7 @@ test('what computed wrongly is known at the next visit, until the archive says s
     find: () => Promise.resolve({}),
     save: () => Promise.resolve(),
     findExcluded: () => Promise.resolve(excluded),
+    hasLarger: async () => false,
     saveExcluded: async (_: Candidate, one: ExcludedPrecision) => void excluded.push(one),
   };
   /** One visit, at which 8 bits are wrong; the precisions that were tried, and what was told. */

@@ -783,3 +783,98 @@ test('a stream whose reader has left is watched again: its handler may hang', as
   expect(worker.canceled).toEqual([id]);
   expect(worker.paused.has(id)).toBe(false);
 });
+
+test.describe('larger inputs than the proven ones', () => {
+  /** A promise that the test settles. */
+  function deferred() {
+    let [resolve, reject] = [(): void => {}, (_: TabServeError): void => {}];
+    const promise = new Promise<void>((...settlers) => ([resolve, reject] = settlers));
+    return { promise, resolve: () => resolve(), reject: (error: TabServeError) => reject(error) };
+  }
+
+  const larger = { larger: [{ feeds: {}, outputs: {}, size: 1 }] };
+
+  /** A pool on a GPU whose comparison the test decides. */
+  async function comparing(world: World) {
+    const compared = deferred();
+    const worker = await world.start(webgpu, {
+      compareLarger: () =>
+        compared.promise.catch((error: TabServeError) => {
+          worker.close(error);
+          throw error;
+        }),
+    });
+    return { worker, compared };
+  }
+
+  test('every answer waits for the comparison', async () => {
+    const world = new World();
+    const { worker, compared } = await comparing(world);
+    const [large, beside] = [world.ask(), world.ask()];
+    worker.answer(larger);
+    worker.answer();
+    await settle();
+    expect([large.outcome, beside.outcome]).toEqual([undefined, undefined]);
+    compared.resolve();
+    await settle();
+    expect([large.outcome, beside.outcome]).toEqual(['1', '2']);
+  });
+
+  test('a wrong backend is demoted at once, and all that it has answered meanwhile runs on the next one', async () => {
+    const world = new World();
+    const { worker, compared } = await comparing(world);
+    const [large, beside] = [world.ask(), world.ask()];
+    worker.answer(larger);
+    worker.answer();
+    await settle();
+    compared.reject(new TabServeError('backend-wrong', 'It is wrong.'));
+    await world.pass(0);
+    expect(world.attempts[0]!.demoted).toEqual([{ engine: 'onnx', name: 'webgpu', reason: 'It is wrong.' }]);
+    const next = await world.opened();
+    next.answer();
+    await settle();
+    next.answer();
+    await settle();
+    expect([large.outcome, beside.outcome]).toEqual(['1', '2']);
+    expect(world.recoveries).toMatchObject([{ cause: { code: 'backend-wrong' }, replayed: 2, failed: 0 }]);
+  });
+
+  test('a replay that shows that a backend is wrong is not to blame', async () => {
+    const world = new World();
+    const first = await world.start(webgpu);
+    const job = world.ask();
+    first.die();
+    await world.pass(0);
+    const compared = deferred();
+    const second = await world.opened(webgpu, {
+      compareLarger: () =>
+        compared.promise.catch((error: TabServeError) => {
+          second.close(error);
+          throw error;
+        }),
+    });
+    second.answer(larger);
+    compared.reject(new TabServeError('backend-wrong', 'It is wrong.'));
+    await settle();
+    await world.pass(5000);
+    const third = await world.opened();
+    third.answer();
+    await settle();
+    expect(job.outcome).toBe('1');
+  });
+
+  test('a worker that is lost during the comparison has answered nothing', async () => {
+    const world = new World();
+    const { worker } = await comparing(world);
+    const job = world.ask();
+    worker.answer(larger);
+    await settle();
+    worker.die();
+    await world.pass(0);
+    const next = await world.opened();
+    expect(next.batches).toEqual(['1']);
+    next.answer();
+    await settle();
+    expect(job.outcome).toBe('1');
+  });
+});
