@@ -1,41 +1,35 @@
 // Faces, hands and bodies, from the file to the answer, against MediaPipe's Python package (test/goldens/people/answers.py).
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import sharp from 'sharp';
 import type { FaceLandmarks, HandLandmarks, PoseLandmarks } from '../../src/index.ts';
-import type { TypedArrayInput } from '../../src/contract/tensors.ts';
 import { refinePoints } from '../../src/worker/outputs/people/heat-maps.ts';
 import { readPoints } from '../../src/worker/outputs/people/points.ts';
 import { cropRegion } from '../../src/worker/transforms/crop-region.ts';
+import { photoOf, type Photo } from './support/photos.ts';
 
 const root = new URL('../../', import.meta.url);
 const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
 
 type Corners = readonly [xmin: number, ymin: number, xmax: number, ymax: number];
 type Point = readonly [x: number, y: number, z?: number];
-interface Case {
-  readonly photo: string;
-  /** Counterclockwise, in degrees. */
-  readonly turn: number;
-}
 interface Detected {
   readonly score: number;
   readonly box: Corners;
   readonly points: readonly Point[];
 }
-interface FaceCase extends Case {
+interface FaceCase extends Photo {
   readonly detections: readonly Detected[];
   readonly faces: readonly { readonly landmarks: readonly Point[] }[];
 }
 /** Center, size and clockwise turn of a region that MediaPipe has cut out. */
 type Rect = readonly [x: number, y: number, width: number, height: number, angle: number];
-interface HandCase extends Case {
+interface HandCase extends Photo {
   readonly lite: {
     readonly rects: readonly Rect[];
     readonly hands: readonly { readonly landmarks: readonly Point[]; readonly handedness: string }[];
   };
 }
-interface PoseCase extends Case {
+interface PoseCase extends Photo {
   readonly rect?: Rect;
   readonly pose: { readonly landmarks: readonly Point[]; readonly visibility: readonly number[] } | null;
 }
@@ -43,14 +37,6 @@ interface PoseCase extends Case {
 const casesOf = <T>(name: string): readonly T[] =>
   (JSON.parse(readFileSync(new URL(`test/goldens/people/${name}.json`, root), 'utf8')) as { cases: readonly T[] })
     .cases;
-
-async function photoOf({ photo, turn }: Case): Promise<TypedArrayInput & { readonly data: Uint8Array }> {
-  const { data, info } = await sharp(readFileSync(new URL(photo, root)))
-    .rotate(-turn)
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { data: new Uint8Array(data), dims: [info.height, info.width, 3] };
-}
 
 const archive = (folder: string): URL => new URL(`public/models/${folder}/`, root);
 
@@ -84,7 +70,7 @@ function nearest<T extends { readonly box: FaceLandmarks['box'] }>(found: readon
 }
 
 /** Cuts a region out of a photo. */
-async function cropOf(one: Case, [x, y, width, height, angle]: Rect, side: number) {
+async function cropOf(one: Photo, [x, y, width, height, angle]: Rect, side: number) {
   const { data, dims } = await photoOf(one);
   const [rows, columns] = dims as [number, number];
   const region = { x, y, width, height, angle };
