@@ -121,6 +121,11 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     return true;
   }
 
+  /** Whether what overlaps, of what the detector has found, are several: it says of nothing twice that it is there. */
+  protected get detectsEachOnce(): boolean {
+    return false;
+  }
+
   /** Returns the region that the model of landmarks sees of one that the detector has found. */
   protected abstract regionOf(detection: FoundFace): Region;
 
@@ -220,13 +225,14 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
   ): Promise<readonly Reading<Found>[]> {
     const limit = this.param<number>('maxDetections', row.index, row.context);
     const detected = detects ? (await this.findRegions(row)).map((region) => ({ region })) : [];
-    const places = distinct([...followed, ...detected], limit);
+    const areOthers = followed.length === 0 && this.detectsEachOnce;
+    const places = areOthers ? detected.slice(0, limit) : distinct([...followed, ...detected], limit);
     const readings = await this.readRegions(
       row,
       places.map(({ region }) => region),
     );
     // Two that are followed may come to be the same one.
-    if (!this.follows) return readings.slice(0, limit);
+    if (!this.follows || areOthers) return readings.slice(0, limit);
     return distinct(
       readings.map((reading) => ({ ...reading, region: reading.next })),
       limit,

@@ -106,6 +106,10 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     return !this.#form || this.#people !== undefined;
   }
 
+  protected override get detectsEachOnce(): boolean {
+    return this.#form !== undefined;
+  }
+
   protected override async openDetector(context: Context): Promise<void> {
     const { config } = this;
     const isBlazePose = config['outputs'] !== undefined;

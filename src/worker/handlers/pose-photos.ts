@@ -82,6 +82,8 @@ export async function yoloPoseForm(
     ...model,
     output: { ...output, dims: output.dims.with(axis, own) },
     labels: name === 'yolov8' ? own - 4 : model.labels,
+    // The decoder would call its own key the cause.
+    warn: () => {},
   });
   return {
     sees: 'photo',
