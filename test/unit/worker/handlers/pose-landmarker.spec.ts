@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { PoseLandmarker, type PoseLandmarks } from '../../../../src/worker/handlers/pose-landmarker.ts';
 import { createTestHandler } from '../../../../src/worker/host/testing.ts';
-import type { TestNode } from '../../../../src/worker/host/testing.ts';
 import type { Tensors } from '../../../../src/contract/tensors.ts';
 
 type Numbers = readonly number[];
@@ -30,6 +29,8 @@ const GOLDEN = JSON.parse(
     readonly people: readonly Person[];
   };
 };
+
+type TestNode = NonNullable<NonNullable<Parameters<typeof createTestHandler>[1]>['nodes']>[string];
 
 const photo = ([width, height]: Numbers) => ({
   data: new Uint8Array(width! * height! * 3),
