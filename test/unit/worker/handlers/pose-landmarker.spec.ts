@@ -152,7 +152,11 @@ test('a sequence of a model that sees the whole photo: ids stay, and landmarks a
   const outputs = () => {
     const person = (x: number) => [
       ...Array.from({ length: 17 }, (_, at) => [0.2 + at / 40, x + (at % 5) / 50, 0.9]).flat(),
-      ...[0.2, x, 0.6, x + 0.1, 0.9],
+      0.2,
+      x,
+      0.6,
+      x + 0.1,
+      0.9,
     ];
     step++;
     const rows = [person(0.1 + step / 40), person(0.8 - step / 40)];
