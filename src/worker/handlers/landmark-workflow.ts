@@ -129,8 +129,13 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
   /** Returns the region that the model of landmarks sees of one that the detector has found. */
   protected abstract regionOf(detection: FoundFace): Region;
 
-  /** Converts what the model has made of a region. @param outputs as `outputs` lists them @param side of the crop */
-  protected abstract read(outputs: readonly Float32Array[], region: Region, side: number): Reading<Found>;
+  /**
+   * Converts what the model has made of a region.
+   * @param outputs as `outputs` lists them
+   * @param side of the crop
+   * @param all outputs of the model
+   */
+  protected abstract read(outputs: readonly Float32Array[], region: Region, side: number, all: Tensors): Reading<Found>;
 
   /** Opens the nodes. @throws `model-config` if they do not fit one another, and what opening a node throws */
   override async initialize(context: Context): Promise<void> {
@@ -270,7 +275,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     const least = this.param<number>('scoreThreshold', index, context);
     return rows.flatMap((row, at) => {
       if (row instanceof PredictionError) throw row;
-      const reading = this.read(this.#numbersOf(row.outputs), regions[at]!, this.#side);
+      const reading = this.read(this.#numbersOf(row.outputs), regions[at]!, this.#side, row.outputs);
       return reading.found.score >= least ? [reading] : [];
     });
   }

@@ -1,7 +1,12 @@
 import type { Region } from '../../contract/images.js';
+import type { Tensors } from '../../contract/tensors.js';
 import type { TensorView } from '../outputs/detection/decoder.js';
 import type { Box } from '../outputs/detection/detection.js';
+import type { FoundLandmarks } from '../outputs/people/found.js';
+import { COCO_LANDMARKS } from '../outputs/people/names.js';
 import type { Point } from '../outputs/people/region.js';
+import { numbersOf } from '../outputs/rows.js';
+import { toFloats } from '../tensors/tensors.js';
 import type { BoxThresholds } from './image-boxes.js';
 import type { Placement } from './placements.js';
 
@@ -44,4 +49,27 @@ export type PoseForm = PhotoForm | PersonForm;
 /** Returns a score as a probability: models that were trained on maps return a little less or more. */
 export function inUnit(score: number): number {
   return Math.min(Math.max(score, 0), 1);
+}
+
+/** Returns what a form reads of one row's outputs. */
+export function viewsOf(outputs: Tensors, names: readonly string[]): readonly TensorView[] {
+  return names.map((name) => {
+    const output = numbersOf(outputs, name);
+    return { dims: output.dims, data: toFloats(output) };
+  });
+}
+
+/** Returns a person with the names of its points, if they are COCO's. */
+export function named({ score, box, points }: Pose): FoundLandmarks {
+  const landmarks =
+    points.length === COCO_LANDMARKS.length
+      ? points.map((point, at) => ({ ...point, name: COCO_LANDMARKS[at]! }))
+      : points;
+  return { score, box, landmarks };
+}
+
+/** Returns the upright region around a box, `scale` times as large. */
+export function regionAroundBox({ xmin, ymin, xmax, ymax }: Box, scale: number): Region {
+  const [x, y] = [(xmin + xmax) / 2, (ymin + ymax) / 2];
+  return { x, y, width: (xmax - xmin) * scale, height: (ymax - ymin) * scale, angle: 0 };
 }

@@ -3,26 +3,48 @@ import type { Context, NodeHandler, Params } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { loadScript } from '../../shared/load-script.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import type { TensorView } from '../outputs/detection/decoder.js';
-import type { Box } from '../outputs/detection/detection.js';
 import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { refinePoints } from '../outputs/people/heat-maps.js';
-import { COCO_LANDMARKS, POSE_LANDMARKS } from '../outputs/people/names.js';
+import { POSE_LANDMARKS } from '../outputs/people/names.js';
 import { readPoints } from '../outputs/people/points.js';
 import { boxOfRegion, regionOfCircle, turnOf, type Point } from '../outputs/people/region.js';
 import { numbersOf } from '../outputs/rows.js';
-import { logistic } from '../outputs/scores.js';
+import type { RunMask } from '../outputs/runs.js';
+import { checkScores, logistic } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { outputsSchema } from './landmark-outputs.js';
-import { cropInput, LandmarkWorkflow, type FoundLandmarks, type PhotoRow, type Reading } from './landmark-workflow.js';
+import {
+  cropInput,
+  LandmarkWorkflow,
+  type FoundLandmarks,
+  type LandmarkerParams,
+  type PhotoRow,
+  type Reading,
+} from './landmark-workflow.js';
 import { ObjectDetector } from './object-detector.js';
-import type { PersonForm, PhotoForm, Pose, PoseForm } from './pose-form.js';
+import { named, regionAroundBox, viewsOf, type PersonForm, type PhotoForm, type PoseForm } from './pose-form.js';
 import { POSE_DECODERS, poseFormOf } from './pose-forms.js';
 import { meanScore } from './pose-photos.js';
 
 /** A person with the landmarks of the body, each with its `score`: how likely it is visible. */
-export type PoseLandmarks = FoundLandmarks;
+export interface PoseLandmarks extends FoundLandmarks {
+  /** With the param `mask`: the person's pixels in the upright photo. */
+  readonly mask?: RunMask;
+}
+
+/** The `params` of `pose_landmarker`. */
+export interface PoseLandmarkerParams extends LandmarkerParams {
+  /** Whether each person has a mask. */
+  readonly mask?: boolean;
+}
+
+/** What BlazePose has made of a region, with what its mask is made of. */
+interface BlazePoseReading extends Reading<PoseLandmarks> {
+  readonly seen: Region;
+  readonly all: Tensors;
+}
 
 /** Behind the body's landmarks come two that say where it is, and others that have no use here. */
 const COUNT = 39;
@@ -34,7 +56,12 @@ const VISIBLE = 3;
 const MAP = 64;
 const UP = Math.PI / 2;
 const RULE = { scale: 1.25 };
-const OUTPUTS = { landmarks: 'ld_3d', presence: 'output_poseflag', heatmap: 'activation_heatmap' } as const;
+const OUTPUTS = {
+  landmarks: 'ld_3d',
+  presence: 'output_poseflag',
+  heatmap: 'activation_heatmap',
+  mask: 'activation_segmentation',
+} as const;
 
 /** The least score of a person, by models other than BlazePose: Ultralytics' and MoveNet's own default. */
 const LEAST_SCORE = 0.25;
@@ -56,8 +83,8 @@ const AROUND = 1.25;
  * - SimCC (RTMPose) and heat maps (ViTPose) find the points of one person in a crop. The node `detect` is any
  *   `object_detector` with the label "person"; without it the whole photo is one person.
  *
- * @answer `[{ id?, score, box: { xmin, ymin, xmax, ymax }, landmarks: [{ x, y, z?, score, name }, …] }, …]`, in pixels of the
- *   image; `id` in a sequence ([people](people.md))
+ * @answer `[{ id?, score, box: { xmin, ymin, xmax, ymax }, landmarks: [{ x, y, z?, score, name }, …], mask? }, …]`, in pixels
+ *   of the image; `id` in a sequence ([people](people.md))
  */
 export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
   static override readonly huggingFace: HuggingFaceTask = {
@@ -67,7 +94,14 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     nodeProcessors: { landmarks: 'image' },
   };
 
+  declare readonly paramsType?: PoseLandmarkerParams;
+
   static override readonly schema: ConfigSchema = {
+    mask: {
+      type: 'boolean',
+      description: 'Whether each person has a mask: its pixels of the photo. Only for BlazePose.',
+      default: false,
+    },
     outputs: outputsSchema(OUTPUTS),
     decoder: {
       enum: [...POSE_DECODERS],
@@ -89,8 +123,12 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
 
   protected override readonly detectorPoints = 2;
 
+  get #names(): typeof OUTPUTS {
+    return { ...OUTPUTS, ...(this.config['outputs'] as Partial<typeof OUTPUTS>) };
+  }
+
   protected override get outputs(): readonly { readonly name: string; readonly length: number }[] {
-    const { landmarks, presence, heatmap } = { ...OUTPUTS, ...(this.config['outputs'] as Partial<typeof OUTPUTS>) };
+    const { landmarks, presence, heatmap } = this.#names;
     return [
       { name: landmarks, length: STRIDE * COUNT },
       { name: presence, length: 1 },
@@ -117,6 +155,7 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     this.#form = await poseFormOf(decoder, this.landmarks.handler, OUTPUTS.landmarks, context);
     if (!this.#form) return await super.openDetector(context);
     if (isBlazePose) throw unused('handler.outputs', 'only BlazePose has several');
+    if (config['mask'] === true) throw unused('handler.mask', 'only BlazePose makes masks');
     const hasDetector = context.modelYamlConfig.nodes?.['detect'] !== undefined;
     if (!hasDetector) return this.#checkAlone(config, 'handler', 'model-config');
     if (this.#form.sees === 'photo')
@@ -144,7 +183,8 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     [points, presence, heatmap]: readonly Float32Array[],
     region: Region,
     side: number,
-  ): Reading<PoseLandmarks> {
+    all: Tensors,
+  ): BlazePoseReading {
     const refined = refinePoints(points!, { count: COUNT, stride: STRIDE, side }, { data: heatmap!, side: MAP });
     const placed = readPoints(refined, { count: COUNT, stride: STRIDE, side, region });
     const landmarks = POSE_LANDMARKS.map((name, at) => ({
@@ -153,7 +193,7 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
       name,
     }));
     const found = { score: presence![0]!, box: boxAround(landmarks), landmarks };
-    return { found, next: regionAround(placed[HIPS]!, placed[CIRCLE]!) };
+    return { found, next: regionAround(placed[HIPS]!, placed[CIRCLE]!), seen: region, all };
   }
 
   protected override async findRegions(row: PhotoRow): Promise<readonly Region[]> {
@@ -180,10 +220,33 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     row: PhotoRow,
     regions: readonly Region[],
   ): Promise<readonly Reading<PoseLandmarks>[]> {
-    if (!this.#form) return await super.readRegions(row, regions);
+    const masks = this.param<boolean>('mask', row.index, row.context);
+    if (!this.#form) {
+      const readings = (await super.readRegions(row, regions)) as readonly BlazePoseReading[];
+      return masks ? await this.#withMasks(readings, row) : readings;
+    }
+    if (masks) throw unused('params.mask', 'only BlazePose makes masks', 'invalid-input');
     return this.#form.sees === 'photo'
       ? await this.#findPeople(row, this.#form)
       : await this.#readPeople(row, regions, this.#form);
+  }
+
+  async #withMasks(
+    readings: readonly BlazePoseReading[],
+    { image }: PhotoRow,
+  ): Promise<readonly Reading<PoseLandmarks>[]> {
+    const bodyMask = await loadScript(async () => (await import('../outputs/body-mask.js')).bodyMask);
+    return readings.map(({ found, next, seen, all }) => {
+      const map = toFloats(numbersOf(all, this.#names.mask));
+      checkScores(map, 'probabilities', false);
+      const side = Math.sqrt(map.length);
+      if (!Number.isInteger(side))
+        throw new TabServeError(
+          'model-config',
+          `The output "${this.#names.mask}" has ${map.length} numbers for a person, which are no square map. Name the one with the mask in handler.outputs.`,
+        );
+      return { found: { ...found, mask: bodyMask(map, side, seen, image) }, next };
+    });
   }
 
   /** Runs a model that sees the whole photo. */
@@ -227,35 +290,12 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
   }
 }
 
-/** Returns what a form reads of one row's outputs. */
-function viewsOf(outputs: Tensors, names: readonly string[]): readonly TensorView[] {
-  return names.map((name) => {
-    const output = numbersOf(outputs, name);
-    return { dims: output.dims, data: toFloats(output) };
-  });
-}
-
-/** Returns a person with the names of its points, if they are COCO's. */
-function named({ score, box, points }: Pose): PoseLandmarks {
-  const landmarks =
-    points.length === COCO_LANDMARKS.length
-      ? points.map((point, at) => ({ ...point, name: COCO_LANDMARKS[at]! }))
-      : points;
-  return { score, box, landmarks };
-}
-
 function isPerson(label: string): boolean {
   return label.toLowerCase() === PERSON;
 }
 
 function unused(key: string, why: string, code: 'model-config' | 'invalid-input' = 'model-config'): TabServeError {
   return new TabServeError(code, `${key} is without effect: ${why}. Remove it.`);
-}
-
-/** Returns the upright region around a box, `scale` times as large. */
-function regionAroundBox({ xmin, ymin, xmax, ymax }: Box, scale: number): Region {
-  const [x, y] = [(xmin + xmax) / 2, (ymin + ymax) / 2];
-  return { x, y, width: (xmax - xmin) * scale, height: (ymax - ymin) * scale, angle: 0 };
 }
 
 /** Returns the region of a person. @param hips the middle of the hips @param edge a point on a circle around the person */
