@@ -235,3 +235,79 @@ test('pose_landmarker: a mask of the photo, only if it is asked for', async () =
     expect(without).not.toHaveProperty('mask');
   }
 });
+
+const HANDLERS = ['face', 'hand', 'pose'] as const;
+type Frame = Awaited<ReturnType<typeof photoOf>>;
+const ASTRONAUT = { photo: 'public/models/selfie/samples/astronaut.jpg', turn: 0 };
+
+/** Cuts a part out of a photo, which may lie beyond its edge: there it is gray. */
+async function partOf(one: Photo, left: number, top: number, width: number, height: number): Promise<Frame> {
+  const { data, dims } = await photoOf(one);
+  const [rows, columns] = dims as [number, number];
+  const part = new Uint8Array(width * height * 3).fill(128);
+  for (let y = Math.max(0, -top); y < Math.min(height, rows - top); y++)
+    for (let x = Math.max(0, -left); x < Math.min(width, columns - left); x++) {
+      const from = ((y + top) * columns + x + left) * 3;
+      part.set(data.subarray(from, from + 3), (y * width + x) * 3);
+    }
+  return { data: part, dims: [height, width, 3] };
+}
+
+test('bad input: nobody, 16 × 16 pixels, one pixel high, half out, upside down: lists, no errors', async () => {
+  for (const name of HANDLERS) {
+    await using client = await load<'face_landmarker'>(archive(name));
+    const gray = (width: number, height: number): Frame => ({
+      data: new Uint8Array(width * height * 3).fill(128),
+      dims: [height, width, 3],
+    });
+    for (const nobody of [gray(640, 480), gray(16, 16), gray(300, 1)]) expect(await client.predict(nobody)).toEqual([]);
+    for (const part of [
+      await partOf(ASTRONAUT, 230, 0, 282, 512),
+      await partOf(ASTRONAUT, -200, 60, 500, 300),
+      await photoOf({ ...ASTRONAUT, turn: 180 }),
+    ])
+      for (const { score, box, landmarks } of await client.predict(part)) {
+        expect(score).toBeGreaterThanOrEqual(0.5);
+        expect(landmarks.every(({ x, y }) => Number.isFinite(x + y))).toBe(true);
+        expect(box.xmax).toBeGreaterThan(box.xmin);
+      }
+  }
+});
+
+test('bad input: twenty people are all found, up to maxDetections', async () => {
+  await using client = await load<'face_landmarker'>(archive('face'));
+  // The detector sees 128 × 128 pixels of it all: the faces must fill their places.
+  const [wide, high, columns, rows] = [120, 140, 5, 4];
+  const { data } = await partOf(ASTRONAUT, 165, 50, wide, high);
+  const collage = new Uint8Array(columns * wide * rows * high * 3);
+  for (let y = 0; y < rows * high; y++)
+    for (let column = 0; column < columns; column++)
+      collage.set(data.subarray((y % high) * wide * 3, ((y % high) + 1) * wide * 3), (y * columns + column) * wide * 3);
+  const photo: Frame = { data: collage, dims: [rows * high, columns * wide, 3] };
+  const all = await client.predict(photo, { params: { detectionThreshold: 0.2 } });
+  // Faces of 15 of the detector's pixels are near its limit.
+  expect((await client.predict(photo)).length).toBeGreaterThan(14);
+  expect(all).toHaveLength(20);
+  expect(await client.predict(photo, { params: { maxDetections: 3 } })).toHaveLength(3);
+});
+
+test('a camera that pans and zooms, changes its size, and loses the face', async () => {
+  await using client = await load<'face_landmarker'>(archive('face'));
+  const sequence = client.openSequence();
+  const idsOf = async (frame: Frame): Promise<readonly (number | undefined)[]> =>
+    (await sequence.predict(frame)).map(({ id }) => id);
+  for (let step = 0; step < 8; step++)
+    expect(await idsOf(await partOf(ASTRONAUT, step * 8, step * 3, 400 - step * 4, 300)), `step ${step}`).toHaveLength(
+      1,
+    );
+  for (let step = 0; step < 8; step++)
+    expect(await idsOf(await partOf(ASTRONAUT, 60 - step * 6, 20, 380, 300))).toEqual([1]);
+  // Away for ten frames: the id stays.
+  for (let step = 0; step < 10; step++) expect(await idsOf(await partOf(ASTRONAUT, 20, 700, 380, 300))).toEqual([]);
+  const back = [
+    await idsOf(await partOf(ASTRONAUT, 20, 20, 380, 300)),
+    await idsOf(await partOf(ASTRONAUT, 20, 20, 380, 300)),
+  ];
+  expect(back.at(-1)).toEqual([1]);
+  await sequence.end();
+});
