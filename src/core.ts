@@ -30,7 +30,17 @@ export { cache, type CachedFileInfo, type CacheEstimate } from './page/client/ca
 export type { ExcludedPrecision, Verdict, VerdictStore } from './page/selection/verdicts.js';
 export { paintHeatMap, paintMask, type Color } from './page/results/opacity.js';
 export { paintClasses, paintDepth, paintInstances, paintPicture, vocPalette } from './page/results/painting.js';
-export { HAND_CONNECTIONS, paintLandmarks, POSE_CONNECTIONS, type Connection } from './page/results/landmarks.js';
+export {
+  COCO_CONNECTIONS,
+  FACE_CONNECTIONS,
+  HAND_CONNECTIONS,
+  POSE_CONNECTIONS,
+  type Connection,
+} from './page/results/connections.js';
+export { faceMeasures, headPose, type FaceMeasures, type HeadPose } from './page/results/face-measures.js';
+export { handGesture, type HandGesture } from './page/results/hand-gesture.js';
+export { paintLandmarks } from './page/results/landmarks.js';
+export { FACE_LANDMARKS } from './shared/face-points.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type * from './worker/handlers/index.js';

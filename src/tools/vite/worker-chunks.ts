@@ -39,10 +39,13 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['images', /^(worker\/images\/|shared\/is-a\.)/],
   ['detection', /^worker\/(handlers\/(object-detector|image-boxes)|outputs\/(detection\/|nms))/],
   ['tracking', /^worker\/(handlers\/object-tracker|outputs\/tracking\/)/],
-  ['people', /^worker\/(handlers\/(face|hand|pose|landmark)-|outputs\/people\/|transforms\/crop-region)/],
+  [
+    'people',
+    /^(worker\/(handlers\/(face|hand|pose|landmark)-|outputs\/people\/|transforms\/crop-region)|shared\/face-points)/,
+  ],
   [
     'segmentation',
-    /^worker\/(handlers\/(image-segmenter|image-encoder|prompt|background-remover|depth-estimator)|outputs\/(interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
+    /^worker\/(handlers\/(image-segmenter|image-encoder|prompt|background-remover|depth-estimator)|outputs\/(body-mask|interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
   ],
   ['instances', /^worker\/(handlers\/instance-|outputs\/(queries|instance-))/],
   [

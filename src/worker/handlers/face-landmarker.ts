@@ -1,3 +1,4 @@
+import { FACE_LANDMARKS } from '../../shared/face-points.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { readPoints } from '../outputs/people/points.js';
@@ -11,16 +12,16 @@ export type FaceLandmarks = FoundLandmarks;
 
 /** How many points the model finds. */
 const COUNT = 468;
-/** The outer corners of the right and of the left eye. */
-const [RIGHT_EYE, LEFT_EYE] = [33, 263];
+const { rightEyeOuter: RIGHT_EYE, leftEyeOuter: LEFT_EYE } = FACE_LANDMARKS;
+const NAMES = new Map<number, string>(Object.entries(FACE_LANDMARKS).map(([name, at]) => [at, name]));
 const RULE = { scale: 1.5 };
 const OUTPUTS = { landmarks: 'output_mesh', presence: 'output_faceflag' } as const;
 
 /**
  * Finds the 468 points of MediaPipe's face mesh. The node `detect` is a `face_detector`, the node `landmarks` a
  * `vision_handler` with the mesh model: it sees a square that is turned so that the eyes are level.
- * @answer `[{ id?, score, box: { xmin, ymin, xmax, ymax }, landmarks: [{ x, y, z }, …] }, …]`, in pixels of the image; `id`
- *   in a sequence ([people](people.md))
+ * @answer `[{ id?, score, box: { xmin, ymin, xmax, ymax }, landmarks: [{ x, y, z, name? }, …] }, …]`, in pixels of the
+ *   image; `id` in a sequence ([people](people.md))
  */
 export class FaceLandmarker extends LandmarkWorkflow<FaceLandmarks> {
   static override readonly schema: ConfigSchema = { outputs: outputsSchema(OUTPUTS) };
@@ -44,7 +45,10 @@ export class FaceLandmarker extends LandmarkWorkflow<FaceLandmarks> {
     region: Region,
     side: number,
   ): Reading<FaceLandmarks> {
-    const landmarks = readPoints(points!, { count: COUNT, stride: 3, side, region });
+    const landmarks = readPoints(points!, { count: COUNT, stride: 3, side, region }).map((point, at) => {
+      const name = NAMES.get(at);
+      return name === undefined ? point : { ...point, name };
+    });
     const box = boxAround(landmarks);
     const next = regionOfBox(box, turnOf(landmarks[RIGHT_EYE]!, landmarks[LEFT_EYE]!, 0), RULE);
     return { found: { score: presence![0]!, box, landmarks }, next };

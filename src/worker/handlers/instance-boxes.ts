@@ -1,5 +1,6 @@
 /** The forms of models that find boxes, and the mask of each. */
-import type { ModelFacts, Size, TensorView } from '../outputs/detection/decoder.js';
+import { viewColumns } from '../outputs/detection/columns.js';
+import type { ModelFacts, Size } from '../outputs/detection/decoder.js';
 import type { Box } from '../outputs/detection/detection.js';
 import { createDecoder } from '../outputs/detection/formats.js';
 import type { Proposals } from '../outputs/detection/proposals.js';
@@ -92,12 +93,12 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
       const grid = gridOf(maps, placement);
       const { head, coefficients } = isColumnsFirst
         ? {
-            head: { dims: [own, rows], data: table!.data.subarray(0, own * rows) },
+            head: viewColumns(table!, 0, own),
             coefficients: (box: number) =>
               Float32Array.from({ length: count }, (_, at) => table!.data[(own + at) * rows + box]!),
           }
         : {
-            head: { dims: [rows, own], data: columnsOf(table!, own) },
+            head: viewColumns(table!, 1, own),
             coefficients: (box: number) =>
               table!.data.subarray((box + 1) * (own + count) - count, (box + 1) * (own + count)),
           };
@@ -108,13 +109,6 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
       });
     },
   };
-}
-
-/** Returns the first columns of a table. */
-function columnsOf({ dims: [rows = 0, width = 0], data }: TensorView, count: number): Float32Array {
-  const first = new Float32Array(rows * count);
-  for (let row = 0; row < rows; row++) first.set(data.subarray(row * width, row * width + count), row * count);
-  return first;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Context, InputKind, NodeHandler } from '../../contract/handler.js'
 import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { distinct, identify, smooth, type Followed, type FollowState } from '../outputs/people/follow.js';
+import { distinct, identify, smooth, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
 import { inPhoto } from '../outputs/people/key-points.js';
 import { squareOf } from '../outputs/people/region.js';
@@ -12,7 +12,8 @@ import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { cropRegion, type Border } from '../transforms/crop-region.js';
 import { FaceDetector } from './face-detector.js';
-import { VisionHandler } from './vision-handler.js';
+import { LandmarkModel } from './landmark-model.js';
+import type { VisionHandler } from './vision-handler.js';
 import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
 import { WorkflowHandler } from './workflow-handler.js';
 
@@ -40,6 +41,15 @@ export interface Reading<Found> {
   readonly found: Found;
   /** Where to look in the next frame. */
   readonly next: Region;
+}
+
+/** A photo of a batch. */
+export interface PhotoRow {
+  /** Its upright pixels. */
+  readonly image: DecodedImage;
+  readonly photo: ImageInput;
+  readonly index: number;
+  readonly context: Context;
 }
 
 const threshold = { type: 'number', minimum: 0, maximum: 1 } as const;
@@ -91,8 +101,9 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     background: VISION_SCHEMA['background']!,
   };
 
+  /** The node with the model of landmarks. */
+  protected landmarks!: NodeHandler<LandmarkModel>;
   #detect!: NodeHandler<FaceDetector>;
-  #landmarks!: NodeHandler<VisionHandler>;
   /** The sides of the nodes' images, in pixels. */
   #detectorSide!: number;
   #side!: number;
@@ -103,20 +114,42 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
   /** How many key points of the detector `regionOf` needs. */
   protected abstract readonly detectorPoints: number;
 
+  /**
+   * Whether the landmarks of a frame say where to look in the next one. Otherwise every frame is looked at as a photo is.
+   */
+  protected get follows(): boolean {
+    return true;
+  }
+
+  /** Whether what overlaps, of what the detector has found, are several: it says of nothing twice that it is there. */
+  protected get detectsEachOnce(): boolean {
+    return false;
+  }
+
   /** Returns the region that the model of landmarks sees of one that the detector has found. */
   protected abstract regionOf(detection: FoundFace): Region;
 
-  /** Converts what the model has made of a region. @param outputs as `outputs` lists them @param side of the crop */
-  protected abstract read(outputs: readonly Float32Array[], region: Region, side: number): Reading<Found>;
+  /**
+   * Converts what the model has made of a region.
+   * @param outputs as `outputs` lists them
+   * @param side of the crop
+   * @param all outputs of the model
+   */
+  protected abstract read(outputs: readonly Float32Array[], region: Region, side: number, all: Tensors): Reading<Found>;
 
   /** Opens the nodes. @throws `model-config` if they do not fit one another, and what opening a node throws */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.landmarks = await context.openHandler('landmarks', LandmarkModel);
+    await this.openDetector(context);
+  }
+
+  /** Opens what finds the regions, and checks that the model of landmarks fits. A subclass with another form overrides it. */
+  protected async openDetector(context: Context): Promise<void> {
     this.#detect = await context.openHandler('detect', FaceDetector);
-    this.#landmarks = await context.openHandler('landmarks', VisionHandler);
     this.#detectorSide = sideOf(this.#detect);
-    this.#side = sideOf(this.#landmarks);
-    const { model } = this.#landmarks.handler;
+    this.#side = sideOf(this.landmarks);
+    const { model } = this.landmarks.handler;
     const missing = this.outputs.find(({ name }) => !model.outputs.some((output) => output.name === name));
     if (missing)
       throw new TabServeError(
@@ -158,43 +191,61 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     const last = context.state(index) as FollowState | undefined;
     // A camera that changes its resolution shows everybody elsewhere.
     const state = last?.width === width && last.height === height ? last : undefined;
-    const limit = this.param<number>('maxDetections', index, context);
+    const row: PhotoRow = { image, photo, index, context };
     const detects =
+      !this.follows ||
       !state ||
       state.followed.length === 0 ||
       state.sinceDetection + 1 >= this.param<number>('detectEvery', index, context);
-    const detected: readonly Followed[] = detects ? await this.#detected(image, index, context) : [];
-    const places = distinct([...(state?.followed ?? []), ...detected], limit);
-    const readings = await this.#readAll(image, places, index, context);
-    const seen = distinct(
-      readings.map(({ found, next, smooth: before }) => ({ found, region: next, smooth: before })),
-      limit,
-    );
-    if (context.sequenceId(index) === undefined) return seen.map(({ found }) => found);
+    const found = await this.#readAll(row, this.follows ? (state?.followed ?? []) : [], detects);
+    if (context.sequenceId(index) === undefined) return found.map((one) => one.found);
     const time = secondsOf(photo) ?? (last ? last.time + FRAME_SECONDS : 0);
     const elapsed = last && time > last.time ? time - last.time : FRAME_SECONDS;
     const smoothing = this.param<boolean>('smoothing', index, context);
     const { state: tracks, ids } = identify(
       state?.tracks,
-      seen.map(({ found }) => found),
+      found.map((one) => one.found),
     );
-    const smoothed = seen.map(({ found, smooth: before }) =>
-      smoothing ? smooth(found, before, elapsed) : { found, state: undefined },
-    );
+    const smoothed = found.map((one, at) => {
+      const before = ids[at] === undefined ? undefined : state?.followed.find(({ id }) => id === ids[at])?.smooth;
+      return smoothing ? smooth(one.found, before, elapsed) : { found: one.found, state: undefined };
+    });
     const next: FollowState = {
       width,
       height,
       time,
       sinceDetection: detects ? 0 : state!.sinceDetection + 1,
-      followed: seen.map(({ region }, at) => ({ region, smooth: smoothed[at]!.state })),
+      followed: found.map(({ next: region }, at) => ({ region, id: ids[at], smooth: smoothed[at]!.state })),
       tracks,
     };
     context.setState(index, next);
-    return smoothed.map(({ found }, at) => (ids[at] === undefined ? found : { id: ids[at], ...found }));
+    return smoothed.map((one, at) => (ids[at] === undefined ? one.found : { id: ids[at], ...one.found }));
   }
 
-  /** Runs the detector on the photo. */
-  async #detected(image: DecodedImage, index: number, context: Context): Promise<readonly Followed[]> {
+  /** Finds all in a photo. @param followed where to look for those of the frame before @param detects whether for others, too */
+  async #readAll(
+    row: PhotoRow,
+    followed: readonly { readonly region: Region }[],
+    detects: boolean,
+  ): Promise<readonly Reading<Found>[]> {
+    const limit = this.param<number>('maxDetections', row.index, row.context);
+    const detected = detects ? (await this.findRegions(row)).map((region) => ({ region })) : [];
+    const areOthers = followed.length === 0 && this.detectsEachOnce;
+    const places = areOthers ? detected.slice(0, limit) : distinct([...followed, ...detected], limit);
+    const readings = await this.readRegions(
+      row,
+      places.map(({ region }) => region),
+    );
+    // Two that are followed may come to be the same one.
+    if (!this.follows || areOthers) return readings.slice(0, limit);
+    return distinct(
+      readings.map((reading) => ({ ...reading, region: reading.next })),
+      limit,
+    );
+  }
+
+  /** Runs the detector on a photo. @returns the regions to look at */
+  protected async findRegions({ image, index, context }: PhotoRow): Promise<readonly Region[]> {
     // The detector would cut out the same square, of which the photo is the middle.
     const square = squareOf(image);
     const [found] = await this.#detect.handle([await cropOf(image, square, this.#detectorSide, 'zero')], context, {
@@ -205,8 +256,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     });
     if (found instanceof PredictionError) throw found;
     return found!.map((one) => {
-      if (one.landmarks.length >= this.detectorPoints)
-        return { region: this.regionOf(inPhoto(one, square, this.#detectorSide)) };
+      if (one.landmarks.length >= this.detectorPoints) return this.regionOf(inPhoto(one, square, this.#detectorSide));
       throw new TabServeError(
         'model-config',
         `Node "detect": the detector must find ${this.detectorPoints} key points, not ${one.landmarks.length}. Name them in its handler.points.`,
@@ -214,22 +264,19 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     });
   }
 
-  /** Runs the model of landmarks on all regions. @returns those that it has seen */
-  async #readAll(
-    image: DecodedImage,
-    places: readonly Followed[],
-    index: number,
-    context: Context,
-  ): Promise<readonly (Reading<Found> & Pick<Followed, 'smooth'>)[]> {
+  /** Runs the model of landmarks on regions of a photo. @returns those that it has seen */
+  protected async readRegions(
+    { image, index, context }: PhotoRow,
+    regions: readonly Region[],
+  ): Promise<readonly Reading<Found>[]> {
     const crops: ImageInput[] = [];
-    for (const { region } of places) crops.push(await cropOf(image, region, this.#side));
-    const rows = await this.#landmarks.handle(crops, context);
+    for (const region of regions) crops.push(await cropOf(image, region, this.#side));
+    const rows = await this.landmarks.handle(crops, context);
     const least = this.param<number>('scoreThreshold', index, context);
-    return rows.flatMap((outputs, at) => {
-      if (outputs instanceof PredictionError) throw outputs;
-      const { region, smooth: before } = places[at]!;
-      const reading = this.read(this.#numbersOf(outputs), region, this.#side);
-      return reading.found.score >= least ? [{ ...reading, smooth: before }] : [];
+    return rows.flatMap((row, at) => {
+      if (row instanceof PredictionError) throw row;
+      const reading = this.read(this.#numbersOf(row.outputs), regions[at]!, this.#side, row.outputs);
+      return reading.found.score >= least ? [reading] : [];
     });
   }
 
@@ -258,10 +305,20 @@ function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unkn
   );
 }
 
-/** Returns a part of an image as an input of a node. */
+/** Returns a square part of an image as an input of a node. */
 async function cropOf(image: DecodedImage, region: Region, side: number, border?: Border): Promise<ImageInput> {
-  const { data } = await cropRegion(image, region, { columns: side, rows: side }, border);
-  return { data: data as Uint8ClampedArray, dims: [side, side, 3] };
+  return await cropInput(image, region, { columns: side, rows: side }, border);
+}
+
+/** Returns a part of an image as an input of a node. */
+export async function cropInput(
+  image: DecodedImage,
+  region: Region,
+  size: { readonly columns: number; readonly rows: number },
+  border?: Border,
+): Promise<ImageInput> {
+  const { data } = await cropRegion(image, region, size, border);
+  return { data: data as Uint8ClampedArray, dims: [size.rows, size.columns, 3] };
 }
 
 /** Returns when a frame was taken, in seconds, if it says so. */

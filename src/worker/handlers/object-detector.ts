@@ -128,7 +128,7 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
     if (this.config['decoder'] === 'yolov8' && more === 1)
       return ' (YOLOv5 has one column more than classes: use decoder: yolov5 if it is a YOLOv5)';
     return this.config['decoder'] === 'yolov8' && (more === 32 || (more > 0 && more % 3 === 0))
-      ? ` (of these, ${more} may be ${more === 32 ? 'the mask coefficients of a segmentation' : `the numbers of ${more / 3} keypoints`}; object_detector reads exports of the task detect only${more === 32 ? ', instance_segmenter those of the task segment' : ''})`
+      ? ` (of these, ${more} may be ${more === 32 ? 'the mask coefficients of a segmentation' : `the numbers of ${more / 3} keypoints`}; object_detector reads exports of the task detect only, ${more === 32 ? 'instance_segmenter those of the task segment' : 'pose_landmarker those of the task pose'})`
       : '';
   }
 

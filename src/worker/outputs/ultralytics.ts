@@ -16,6 +16,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
   detect: 'object_detector',
   classify: 'image_classifier',
   segment: 'instance_segmenter',
+  pose: 'pose_landmarker',
 };
 
 /** Decoders of boxes that the model leaves to non-maximum suppression. */
@@ -29,6 +30,8 @@ const DENSE = new Set(['yolov8', 'yolov5', 'yolox', 'nanodet']);
 export class UltralyticsExport {
   /** The labels by class index; undefined if the file has none. */
   readonly names: Labels | undefined;
+  /** How many key points there are, and numbers of each; undefined if the file does not say it. */
+  readonly keyPoints: readonly [points: number, numbers: number] | undefined;
   /** One of `TASKS`; undefined if the file names none of them. */
   readonly #task: string | undefined;
   /** Whether the graph includes the suppression: `end2end` of YOLO26 and YOLOv10, or exported with `nms=True`. */
@@ -37,6 +40,7 @@ export class UltralyticsExport {
   constructor(metadata: NonNullable<Session['metadata']>) {
     const read = (key: string): unknown => (Object.hasOwn(metadata, key) ? readPython(metadata[key]!) : undefined);
     this.names = readNames(read('names'));
+    this.keyPoints = readShape(read('kpt_shape'));
     this.#task = Object.keys(TASKS).find((task) => task === metadata['task']);
     const args = read('args') as { readonly nms?: unknown } | null | undefined;
     this.#isEndToEnd = read('end2end') === true || args?.nms === true;
@@ -108,6 +112,11 @@ export class UltralyticsExport {
 /** Returns a name without the differences of spelling that exporters make. */
 function plain(name: unknown): string | undefined {
   return typeof name === 'string' ? name.toLowerCase().replace(/[\s_-]+/g, ' ') : undefined;
+}
+
+function readShape(shape: unknown): readonly [number, number] | undefined {
+  const fits = Array.isArray(shape) && shape.length === 2 && shape[0] > 0 && (shape[1] === 2 || shape[1] === 3);
+  return fits ? (shape as [number, number]) : undefined;
 }
 
 function readNames(names: unknown): Labels | undefined {

@@ -2,8 +2,11 @@
 import type { DecodedImage, Pixels, Rect, Region } from '../../contract/images.js';
 import { channelByte, PIXEL_BYTES } from './pixel-window.js';
 
-/** What is beyond the image: its nearest pixel, or black. */
-export type Border = 'replicate' | 'zero';
+/**
+ * What is beyond the image: its nearest pixel; black, which the outermost pixels fade to (zero); or black without
+ * fading, as scipy's `affine_transform` has it (cut).
+ */
+export type Border = 'replicate' | 'zero' | 'cut';
 
 /**
  * Cuts a rotated rectangle out of an image and scales it, by bilinear sampling without antialiasing. Pixel (u, v) of the
@@ -24,7 +27,7 @@ export async function cropRegion(
   if (!source) return { ...crop, data: new Uint8Array(crop.stride * rows) };
   const part = 'read' in image ? await image.read(source) : image;
   const origin = 'read' in image ? source : { x: 0, y: 0 };
-  return { ...crop, data: sample(part, origin, image, map, crop, border === 'zero') };
+  return { ...crop, data: sample(part, origin, image, map, crop, border) };
 }
 
 /** (x, y) = (a·u + b·v + c, d·u + e·v + f) */
@@ -67,9 +70,9 @@ function neededPart(
   const range = (positions: readonly number[], size: number): readonly [number, number] => {
     const [first, last] = [Math.floor(Math.min(...positions)), Math.floor(Math.max(...positions)) + 2];
     // Beyond the image, its border is what counts.
-    return border === 'zero'
-      ? [Math.max(0, first), Math.min(size, last)]
-      : [Math.min(Math.max(0, first), size - 1), Math.max(Math.min(size, last), 1)];
+    return border === 'replicate'
+      ? [Math.min(Math.max(0, first), size - 1), Math.max(Math.min(size, last), 1)]
+      : [Math.max(0, first), Math.min(size, last)];
   };
   const [left, right] = range(
     corners.map(([u, v]) => a * u + b * v + c),
@@ -82,25 +85,24 @@ function neededPart(
   return left < right && top < bottom ? { x: left, y: top, width: right - left, height: bottom - top } : undefined;
 }
 
-/**
- * @param part the pixels of the image from `origin` on
- * @param isZero whether what is beyond the image is black
- */
+/** @param part the pixels of the image from `origin` on */
 function sample(
   { data: from, format, stride }: Pixels,
   origin: Pick<Rect, 'x' | 'y'>,
   { width, height }: Pick<Pixels, 'width' | 'height'>,
   { a, b, c, d, e, f }: AffineMap,
   crop: Pick<Pixels, 'width' | 'height'>,
-  isZero: boolean,
+  border: Border,
 ): Uint8ClampedArray {
   const step = PIXEL_BYTES[format];
+  const isZero = border !== 'replicate';
   const channels = [0, 1, 2].map((color) => channelByte(format, color));
   // It rounds halves to even numbers, as OpenCV does.
   const data = new Uint8ClampedArray(crop.width * crop.height * 3);
   for (let v = 0, to = 0; v < crop.height; v++)
     for (let u = 0; u < crop.width; u++, to += 3) {
       const [x, y] = [a * u + b * v + c, d * u + e * v + f];
+      if (border === 'cut' && (x < 0 || x > width - 1 || y < 0 || y > height - 1)) continue;
       const [left, top] = [Math.floor(x), Math.floor(y)];
       const [right, down] = [x - left, y - top];
       const [x0, x1] = [clamp(left, width), clamp(left + 1, width)];

@@ -128,7 +128,16 @@ def main():
         path.write_text(text + "\n")
         for answer in answers:
             print(name, answer["photo"], answer["turn"], [len(v) if isinstance(v, list) else v if not isinstance(v, dict) else [len(x) for x in v.values() if hasattr(x, "__len__")] for k, v in answer.items() if k not in ("photo", "turn", "size")])
-    connections = {"hands": sorted(mp.solutions.hands.HAND_CONNECTIONS), "poses": sorted(mp.solutions.pose.POSE_CONNECTIONS)}
+    mesh = mp.solutions.face_mesh
+    # Points of these parts have names.
+    parts = {
+        "rightEye": mesh.FACEMESH_RIGHT_EYE, "leftEye": mesh.FACEMESH_LEFT_EYE, "rightBrow": mesh.FACEMESH_RIGHT_EYEBROW, "leftBrow": mesh.FACEMESH_LEFT_EYEBROW,
+        "lips": mesh.FACEMESH_LIPS, "oval": mesh.FACEMESH_FACE_OVAL, "nose": mesh.FACEMESH_NOSE,
+    }
+    connections = {
+        "hands": sorted(mp.solutions.hands.HAND_CONNECTIONS), "poses": sorted(mp.solutions.pose.POSE_CONNECTIONS), "faces": sorted(mesh.FACEMESH_CONTOURS),
+        "faceParts": {name: sorted({point for pair in part for point in pair}) for name, part in parts.items()},
+    }
     (ROOT / "test/goldens/people/connections.json").write_text(json.dumps(connections) + "\n")
 
 

@@ -2,6 +2,7 @@ import type { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
 import { BY_MODEL_TYPE } from './processor-names.js';
 import {
+  CROP_PROCESSORS,
   IMAGE_PROCESSORS,
   RESAMPLE,
   TORCHVISION_PROCESSORS,
@@ -77,7 +78,7 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
       : typeof type === 'string' && Object.hasOwn(BY_MODEL_TYPE, type)
         ? BY_MODEL_TYPE[type]!
         : '';
-  for (const some of [IMAGE_PROCESSORS, TORCHVISION_PROCESSORS, TRANSFORMERS_JS])
+  for (const some of [IMAGE_PROCESSORS, TORCHVISION_PROCESSORS, CROP_PROCESSORS, TRANSFORMERS_JS])
     if (Object.hasOwn(some, name)) return some[name]!;
   if (name === NAFLEX)
     throw underivable(
@@ -87,7 +88,7 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
       'the image processor of a model of photos of one size',
       'A NaFlex model of SigLIP 2 reads patches in place of photos, which TabServe does not make. Take one with a fixed size, such as siglip2-base-patch16-224, which has the same tokenizer.',
     );
-  const known = Object.keys({ ...IMAGE_PROCESSORS, ...TORCHVISION_PROCESSORS }).join(', ');
+  const known = Object.keys({ ...IMAGE_PROCESSORS, ...TORCHVISION_PROCESSORS, ...CROP_PROCESSORS }).join(', ');
   throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);
 }
 

@@ -289,6 +289,18 @@ export const TORCHVISION_PROCESSORS: Readonly<Record<string, ImageProcessor>> = 
   },
 };
 
+/** Those that cut out people, which `pose_landmarker` does: the steps are for a crop, which has the size already. */
+export const CROP_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
+  VitPose: {
+    size: { height: 256, width: 192 },
+    default_to_square: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    ignores: ['do_center_crop'],
+  },
+};
+
 /** The processor of transformers.js that has no class of its own in transformers: its files name all fields. */
 export const TRANSFORMERS_JS: Readonly<Record<string, ImageProcessor>> = {
   Image: { default_to_square: false, resample: BILINEAR!, resize: 'transformers.js' },

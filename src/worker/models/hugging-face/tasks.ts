@@ -77,4 +77,10 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   },
   image_to_image: { architectures: ['ForImageSuperResolution'], processor: 'image' },
   face_detector: { processor: 'image' },
+  pose_landmarker: {
+    architectures: ['ForPoseEstimation'],
+    processor: 'image',
+    nodes: { landmarks: ['model'] },
+    nodeProcessors: { landmarks: 'image' },
+  },
 };

@@ -9,6 +9,7 @@ import { boxOfRegion } from './region.js';
 /** Where one of them is expected in the next frame, and its smoothed landmarks: undefined if they are not smoothed. */
 export interface Followed {
   readonly region: Region;
+  readonly id: number | undefined;
   readonly smooth?: OneEuroState | undefined;
 }
 
@@ -31,7 +32,7 @@ const SAME_REGION = 0.5;
 const LOST_FRAMES = 30;
 
 /** Returns those in `all` that are not the same one as an earlier one of them, at most `limit`. */
-export function distinct<T extends Followed>(all: readonly T[], limit: number): readonly T[] {
+export function distinct<T extends Pick<Followed, 'region'>>(all: readonly T[], limit: number): readonly T[] {
   const kept: T[] = [];
   for (const one of all) {
     const box = boxOfRegion(one.region);

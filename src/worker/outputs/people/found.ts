@@ -36,7 +36,7 @@ export interface FoundLandmarks {
   readonly id?: number;
   /** How likely the model of landmarks has seen one, in 0..1. */
   readonly score: number;
-  /** The smallest box around the landmarks, in pixels of the upright photo. */
+  /** In pixels of the upright photo: the smallest box around the landmarks, or the model's own. */
   readonly box: Box;
   readonly landmarks: readonly Landmark[];
 }

