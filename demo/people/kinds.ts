@@ -19,6 +19,7 @@ export interface Kind {
 
 const ASTRONAUT: Sample = { url: 'models/selfie/samples/astronaut.jpg', shows: 'Clip: an astronaut' };
 const GRACE_HOPPER: Sample = { url: 'models/selfie/samples/grace-hopper.jpg', shows: 'Clip: Grace Hopper' };
+const PHOTO_SHOOT: Sample = { url: 'models/hand/samples/photo-shoot.jpg', shows: 'Clip: a photo shoot' };
 const SOFA: Sample = { url: 'models/hand/samples/sofa.jpg', shows: 'Clip: three people on a sofa' };
 
 export const KINDS = {
@@ -28,7 +29,7 @@ export const KINDS = {
     many: 'faces',
     model: model('face', 'MediaPipe Face Detection and Face Mesh', 1_775_915),
     connections: undefined,
-    line: 1.6,
+    line: 2.2,
     samples: [ASTRONAUT, GRACE_HOPPER, SOFA],
   },
   hand: {
@@ -38,7 +39,7 @@ export const KINDS = {
     model: model('hand', 'MediaPipe Palm Detection and Hand Landmark', 5_640_591),
     connections: { name: 'HAND_CONNECTIONS', list: HAND_CONNECTIONS },
     line: 4,
-    samples: [SOFA],
+    samples: [SOFA, PHOTO_SHOOT],
   },
   pose: {
     handler: 'pose_landmarker',

@@ -70,10 +70,10 @@ function mount(announce: (text: string) => void): Exhibited {
   const kind = (): Kind => KINDS[find.value];
   let samples = sampleList([], () => {});
 
-  answer.append(shown.list, el('div', { class: 'actions' }, killer), load.element);
+  answer.append(shown.list, load.element);
   const element = frame('people', 'wide', {
     well: el('div', { class: 'people-well' }, find.element, shown.stage),
-    actions: [starter, stopper],
+    actions: [starter, stopper, killer],
     note: noteElement,
     samples: picks,
     resultActions: [],

@@ -10,6 +10,8 @@ import type { Kind } from './kinds.js';
 /** CSS pixels. */
 const CHIP = { height: 20, padding: 6 } as const;
 const INK = '#101214';
+/** Of one that has no number yet. */
+const UNNUMBERED = '#ffffff';
 
 export interface View {
   readonly stage: HTMLElement;
@@ -38,6 +40,7 @@ export function view(): View {
   let colorOf = palette();
   let isMirrored = false;
 
+  const colorFor = (id: number | undefined): string => (id === undefined ? UNNUMBERED : colorOf(String(id)));
   const draw = ({ connections, line }: Kind, found: readonly Found[], frame: VideoFrame | undefined): void => {
     const { videoWidth: width, videoHeight: height } = video;
     if (canvas.width !== width || canvas.height !== height) {
@@ -50,17 +53,18 @@ export function view(): View {
     const lines = connections?.list;
     for (const one of found) {
       // A dark line under the bright one: one of the two is visible on any picture.
-      for (const [color, wide] of [['rgb(0 0 0 / 55%)', 1.8] as const, [colorOf(String(one.id)), 1] as const]) {
+      for (const [color, wide] of [['rgb(0 0 0 / 55%)', 1.8] as const, [colorFor(one.id), 1] as const]) {
         if (!lines && wide > 1) continue;
         context.strokeStyle = context.fillStyle = color;
         context.lineWidth = (line * wide * width) / 1000;
         paintLandmarks(context, [one], lines);
       }
     }
-    for (const { id, box } of found) if (id !== undefined) chip(String(id), box.xmin, box.ymin);
+    for (const { id, box } of found) if (id !== undefined) chip(id, box.xmin, box.ymin);
   };
   /** Writes an id over its box, never mirrored. */
-  const chip = (text: string, x: number, y: number): void => {
+  const chip = (id: number, x: number, y: number): void => {
+    const text = String(id);
     const scale = canvas.width / (canvas.clientWidth || canvas.width);
     const [height, padding] = [CHIP.height * scale, CHIP.padding * scale];
     context.font = `600 ${13 * scale}px system-ui, sans-serif`;
@@ -70,7 +74,7 @@ export function view(): View {
     const top = Math.max(0, Math.min(y - height, canvas.height - height));
     context.save();
     if (isMirrored) context.setTransform(-1, 0, 0, 1, 2 * left + width, 0);
-    context.fillStyle = colorOf(text);
+    context.fillStyle = colorFor(id);
     context.beginPath();
     context.roundRect(left, top, width, height, 4 * scale);
     context.fill();
@@ -101,7 +105,7 @@ export function view(): View {
       list.removeAttribute('data-empty');
       const text = counted(kind, found.length);
       say(text);
-      rows.replaceChildren(...found.map((one) => row(kind, one, colorOf(String(one.id)))));
+      rows.replaceChildren(...found.map((one) => row(kind, one, colorFor(one.id))));
       return text;
     },
     start(mirrored) {
