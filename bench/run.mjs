@@ -19,6 +19,7 @@ import { ATTENTIONS, generationRows } from './generation.mjs';
 import { handlerRows } from './handlers.mjs';
 import { writeLanguageModel } from './lib/language-model.mjs';
 import { loadingRows, writeModels } from './loading.mjs';
+import { peopleRows } from './people.mjs';
 import { precisionRows } from './precisions.mjs';
 import { requestRows, writeRequestModels } from './requests.mjs';
 import { servingRows, writeServingModels } from './serving.mjs';
@@ -32,6 +33,7 @@ const PARTS = {
   serving: { isQuick: false, rows: ({ launch, url, mode }) => servingRows(launch, url, mode) },
   loading: { isQuick: false, rows: ({ options, url, mode }) => loadingRows(chromium, options, url, mode) },
   frames: { isQuick: false, rows: ({ launch, url, mode }) => frameRows(launch, url, mode) },
+  people: { isQuick: false, rows: ({ launch, url }) => peopleRows(launch, url) },
   handlers: { isQuick: false, rows: ({ launch, url, mode }) => handlerRows(launch, url, mode) },
   generation: { isQuick: false, rows: ({ launch, url }) => generationRows(launch, url) },
   threads: { isQuick: false, rows: ({ launch, url }) => threadRows(launch, url) },

@@ -14,6 +14,7 @@ const PAGES: Readonly<Record<string, string>> = {
   serving: 'app/serving/index.html',
   loading: 'app/loading/index.html',
   frames: 'app/frames/index.html',
+  people: 'app/people/index.html',
   handlers: 'app/handlers/index.html',
   generation: 'app/generation/index.html',
   threads: 'app/threads/index.html',

@@ -19,6 +19,7 @@ export const HOME: Page = { id: home.id, title: home.title, open: async () => ho
 export const PAGES: readonly Page[] = [
   demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
   demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
+  { id: 'people', title: 'People', open: async () => (await import('./people/people.js')).people },
   own('cut-out', 'Cut-out'),
   own('depth', 'Depth'),
   own('click', 'Click'),

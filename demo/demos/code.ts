@@ -2,7 +2,11 @@
 import type { Run, Source } from '../demo.js';
 
 /** Returns the statement that loads the model as `name`. */
-export function loading(name: string, handler: string, { archive, backends }: Run): string {
+export function loading(
+  name: string,
+  handler: string,
+  { archive, backends }: { readonly archive: string; readonly backends?: Run['backends'] },
+): string {
   const options = literal({ handler, ...(backends && { backends }) });
   return `const ${name} = await load(${literal(archive)}, ${options});`;
 }

@@ -7,7 +7,7 @@ import { latestOnly } from '../page/latest.js';
 import { counters } from './counters.js';
 import { eventLog } from './event-log.js';
 import { faultyWorkers, type Fault } from './faults.js';
-import { movingPicture } from './moving-picture.js';
+import { movingPicture } from '../inputs/moving-picture.js';
 
 const FAULTS: Readonly<Record<Fault, readonly [label: string, done: string]>> = {
   end: ['End the worker', 'The worker was ended.'],

@@ -22,6 +22,8 @@ export interface BackendPanel {
   restore(settings: Settings): void;
   /** Offers the candidates for this model. */
   offer(model: ModelFacts): void;
+  /** Says that no model is open. */
+  idle(): void;
   opening(): void;
   /** @returns it in words: `WASM, ONNX Runtime` */
   runs(backend: Backend): string;
@@ -105,6 +107,10 @@ export function backendPanel(switched: () => void, ...between: readonly Node[]):
         ),
       );
       list.replaceChildren(...groups);
+    },
+    idle() {
+      say('waiting', 'Nothing yet', '');
+      for (const row of rows) set(row, 'idle', asked(row) ? 'not tried yet' : 'not selected');
     },
     opening() {
       say('waiting', 'Opening…', '');

@@ -14,12 +14,7 @@ export interface ModelPanel {
 /** Shows the model's name, size and license, with a switch if there are several models. */
 export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
   const facts = el('p', { class: 'model-facts' });
-  const show = ({ name, url, license, bytes: size }: ModelFacts): void =>
-    facts.replaceChildren(
-      el('strong', { class: 'model-name' }, name),
-      ` · ${bytes(size)} · ${license} · `,
-      el('a', { href: address(url.replace(/\/$/, '')) }, 'Model card'),
-    );
+  const show = (model: ModelFacts): void => facts.replaceChildren(...aboutModel(model));
   const chosen = segments('model', 'Model', Object.fromEntries(models.map(({ short }) => [short, short])), () => {
     show(panel.model);
     switched();
@@ -36,4 +31,13 @@ export function modelPanel({ models }: Demo, switched: () => void): ModelPanel {
   };
   show(panel.model);
   return panel;
+}
+
+/** Returns a line about a model: its name, size and license, and a link to its card. */
+export function aboutModel({ name, url, license, bytes: size }: ModelFacts): readonly (Node | string)[] {
+  return [
+    el('strong', { class: 'model-name' }, name),
+    ` · ${bytes(size)} · ${license} · `,
+    el('a', { href: address(url.replace(/\/$/, '')) }, 'Model card'),
+  ];
 }

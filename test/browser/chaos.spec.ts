@@ -1,4 +1,4 @@
-import type { TextGenerator } from '../../src/index.ts';
+import type { FaceLandmarker, HandLandmarker, PoseLandmarker, TextGenerator } from '../../src/index.ts';
 import { random } from '../random.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -71,6 +71,8 @@ interface Tally {
   readonly camera: { readonly answers: number; readonly ends: Readonly<Record<string, number>> };
   /** The same of a writer beside them that writes text. Its ends are counted by the kind of request. */
   readonly writer: { readonly answers: number; readonly ends: Readonly<Record<string, number>> };
+  /** The same of one who follows faces, hands and a body, on WASM. Its ends are counted by the kind of request. */
+  readonly follower: { readonly answers: number; readonly ends: Readonly<Record<string, number>> };
   /** The kinds of the faults of `predict` that happened, by the workers' own count. */
   readonly happened: readonly string[];
   readonly workers: number;
@@ -329,6 +331,49 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
           written.ends[`${kind}: ${end}`] = (written.ends[`${kind}: ${end}`] ?? 0) + 1;
         }
       };
+      // One who follows people beside them. Whoever is in the picture stays there, with the same number.
+      const follows = backend === 'wasm';
+      const followed = { answers: 0, ends: {} as Record<string, number> };
+      const follow = async (name: 'face' | 'hand' | 'pose', photo: ImageBitmap): Promise<void> => {
+        const followers: Worker[] = [];
+        const follower = window.tabserve.connect<FaceLandmarker | HandLandmarker | PoseLandmarker>(
+          () => {
+            followers.push(window.workers.faultyLandmarks(name));
+            return followers.at(-1)!;
+          },
+          // The models of hands take seconds beside all others.
+          { model: `/models/${name}/`, backends: ['onnx/wasm'], startupTimeout: 60, responseTimeout: 60 },
+        );
+        await follower.initialize();
+        const sequence = follower.openSequence();
+        let first: readonly number[] | undefined;
+        for (const kind of ['plain', 'close', 'crash', 'memory', 'terminated', 'aborted', 'throw', 'plain'] as const) {
+          const options = optionsOf(kind, 'frames', followers) as { params?: { fault: { stage: string } } };
+          if (options.params) options.params.fault.stage = 'inference';
+          let end = 'answer';
+          try {
+            const found = await sequence.predict(photo, options as never);
+            const ids = found.map(({ id }) => id!).toSorted((a, b) => a - b);
+            if (ids.join() !== (first ??= ids).join())
+              wrong.push(`${name}, ${kind}: ids ${ids.join()} for ${first.join()}`);
+            if (ids.length === 0) wrong.push(`${name}, ${kind}: nobody`);
+            followed.answers += 1;
+          } catch (error) {
+            end = (error as { code?: string }).code ?? String(error);
+          }
+          followed.ends[`${kind}: ${end}`] = (followed.ends[`${kind}: ${end}`] ?? 0) + 1;
+        }
+        await sequence.end();
+        await follower.dispose();
+      };
+      const followAll = async (): Promise<void> => {
+        for (const [name, url] of [
+          ['face', '/models/selfie/samples/astronaut.jpg'],
+          ['hand', '/models/hand/samples/sofa.jpg'],
+          ['pose', '/models/selfie/samples/astronaut.jpg'],
+        ] as const)
+          await follow(name, await createImageBitmap(await (await fetch(url)).blob()));
+      };
       const request = async (index: number): Promise<void> => {
         const x = [index % 7, index % 11, -(index % 5), index / kinds.length];
         try {
@@ -348,7 +393,7 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
       };
       // If a request never settles, the log says more than a test's timeout.
       const stalled = new Promise<string>((resolve) => setTimeout(() => resolve(client.diagnose()), timeoutMs));
-      const watching = Promise.all([watch(), writes && write()]);
+      const watching = Promise.all([watch(), writes && write(), follows && followAll()]);
       const lanes = Promise.all(Array.from({ length: 6 }, lane)).then(async () => {
         over.abort();
         await watching;
@@ -373,19 +418,20 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
         happened,
         camera,
         writer: written,
+        follower: followed,
         workers: made.length,
         log,
       };
     },
     { backend, kinds, ways, seed: SEED, timeoutMs: Math.max(150_000, requests * 1000) },
   );
-  const { outcomes, wrong, counted, responses, recoveries, happened, camera, writer, workers, log } = tally;
+  const { outcomes, wrong, counted, responses, recoveries, happened, camera, writer, follower, workers, log } = tally;
   const seen: Record<string, Record<string, number>> = {};
   for (const [index, kind] of kinds.entries()) {
     const row = (seen[ways[index] === 'predict' ? kind : `${kind} by ${ways[index]}`] ??= {});
     row[outcomes[index]!] = (row[outcomes[index]!] ?? 0) + 1;
   }
-  const summary = { outcomes: seen, camera, writer, recoveries, workers };
+  const summary = { outcomes: seen, camera, writer, follower, recoveries, workers };
   console.log(`chaos on ${backend}, seed ${SEED}: ${JSON.stringify(summary)}`);
 
   expect(
@@ -416,6 +462,9 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
   for (const end of Object.keys(camera.ends)) expect(['break', 'aborted', 'handler-failed']).toContain(end);
   if (backend !== 'webgl') expect(writer.answers).toBeGreaterThan(0);
   for (const end of Object.keys(writer.ends)) expect(end).toMatch(/: answer$|^aborted: aborted$/);
+  if (backend === 'wasm') expect(follower.answers).toBeGreaterThanOrEqual(3 * 6);
+  for (const end of Object.keys(follower.ends))
+    expect(end).toMatch(/: answer$|^aborted: aborted$|^throw: handler-failed$/);
   expect(recoveries).toBeGreaterThan(0);
   await expect.poll(() => page.workers().length).toBe(0);
 });

@@ -19,6 +19,7 @@ const BEFORE_A_CLICK = 61_700;
 const PAGES = [
   'Objects',
   'Background',
+  'People',
   'Cut-out',
   'Depth',
   'Click',

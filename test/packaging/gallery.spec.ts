@@ -366,6 +366,110 @@ test('likeness: the most alike come first, and the visitor’s own pictures @ful
   expect(complaints).toEqual([]);
 });
 
+/** The rows of the list of the page *People*. */
+const followed = (page: Page): Locator => page.getByRole('list', { name: 'Found' }).getByRole('listitem');
+
+test('people: faces, hands and bodies of a clip have points and numbers, and keep them when the worker is killed', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  test.slow();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto(`${gallery}#/people`);
+  const kill = page.getByRole('button', { name: 'Kill the worker' });
+  await expect(page.getByText('Choose a sample clip, or start the camera')).toBeVisible();
+  await expect(kill).toBeDisabled();
+  expect(
+    asked.filter((url) => /\.(onnx|bin|wasm)$/.test(url)),
+    'nothing is downloaded before a click',
+  ).toEqual([]);
+  for (const [kind, clip, name, points] of [
+    ['Faces', 'Clip: an astronaut', 'face 1', 468],
+    ['Bodies', 'Clip: Grace Hopper', 'body 1', 33],
+    ['Hands', 'Clip: three people on a sofa', /^(left|right) hand \d+$/, 21],
+  ] as const) {
+    await page.getByRole('radio', { name: kind }).focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: clip }).click();
+    const names = followed(page).locator('.found-label');
+    await expect(names.filter({ hasText: name }).first()).toBeVisible(SLOW);
+    await expect(followed(page).first()).toContainText(`${points} points`);
+    await expect(page.locator('.rate')).toHaveText(/^[\d.]+ frames\/s$/, SLOW);
+    // The canvas has the frame, and over it what is drawn: the color of the first number.
+    const painted = await page.locator('.layers canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d')!;
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      const colors = data.filter((_, index) => index % 4 !== 3);
+      let count = 0;
+      for (let at = 0; at < colors.length; at += 3)
+        if (colors[at] === 0x4f && colors[at + 1] === 0xd1 && colors[at + 2] === 0xa5) count += 1;
+      return count;
+    });
+    if (kind !== 'Hands') expect(painted, kind).toBeGreaterThan(50);
+  }
+
+  await page.getByRole('radio', { name: 'Faces' }).check();
+  await page.getByRole('button', { name: 'Clip: Grace Hopper' }).click();
+  await expect(followed(page)).toHaveText(/face 1/, SLOW);
+  // Every row that is ever shown.
+  await page.evaluate(() => {
+    const list = document.querySelector('.detections')!;
+    const seen = new Set<string>();
+    Object.assign(window, { seen });
+    new MutationObserver(() => {
+      for (const row of list.querySelectorAll('.found-label')) seen.add(row.textContent);
+    }).observe(list, { childList: true });
+  });
+  await kill.click();
+  await expect(page.locator('#note')).toHaveText(
+    /^Another worker went on after [\d,.]+ ms\. Whoever is still there/,
+    SLOW,
+  );
+  const answered = await page.evaluateHandle(() => {
+    const list = document.querySelector('.detections')!;
+    return new Promise<void>((resolve) => new MutationObserver(() => resolve()).observe(list, { childList: true }));
+  });
+  await answered.evaluate(async (next) => await next);
+  expect(await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen])).toEqual(['face 1']);
+
+  await expect.poll(() => page.workers().length).toBe(1);
+  await page.getByRole('link', { name: 'Serving' }).click();
+  await expect(page.getByRole('heading', { name: 'Serving', level: 1 })).toBeVisible();
+  await expect.poll(() => page.workers().filter((worker) => worker.url().includes('people')).length).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test('people: the camera, which is free once the page is left', async ({ page, context, gallery, complaints }) => {
+  await page.addInitScript(() => {
+    window.cameras = [];
+    const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    navigator.mediaDevices.getUserMedia = async (constraints) => {
+      const stream = await ask(constraints);
+      window.cameras.push(...stream.getTracks());
+      return stream;
+    };
+  });
+  await page.goto(`${gallery}#/people?find=pose`);
+  await expect(page.getByRole('radio', { name: 'Bodies' })).toBeChecked();
+  await page.getByRole('button', { name: 'Start the camera' }).click();
+  await expect(page.locator('#note')).toContainText('may not use the camera');
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toBeDisabled();
+
+  await context.grantPermissions(['camera']);
+  await page.getByRole('button', { name: 'Start the camera' }).click();
+  await expect(page.locator('.found .headline')).toHaveText('No body found', SLOW);
+  await expect(page.locator('.rate')).toHaveText(/^[\d.]+ frames\/s$/, SLOW);
+  await expect(page.locator('#note')).not.toContainText('may not use the camera');
+  await page.getByRole('link', { name: 'Serving' }).click();
+  await expect(page.getByRole('heading', { name: 'Serving', level: 1 })).toBeVisible();
+  expect(await page.evaluate(() => window.cameras.map(({ readyState }) => readyState))).toEqual(['ended']);
+  await expect.poll(() => page.workers().filter((worker) => worker.url().includes('people')).length).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 test('writing: stopped; and when its worker is killed, it goes on with no word missing or doubled', async ({
   page,
   gallery,

@@ -18,6 +18,11 @@ export const workers = {
   faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
   faultyVoice: () => new Worker(new URL('../workers/faulty-voice.worker.ts', import.meta.url), { type: 'module' }),
   faultyWriter: () => new Worker(new URL('../workers/faulty-writer.worker.ts', import.meta.url), { type: 'module' }),
+  faultyLandmarks: (name?: 'face' | 'hand' | 'pose') =>
+    new Worker(new URL('../workers/faulty-landmarks.worker.ts', import.meta.url), {
+      type: 'module',
+      ...(name && { name }),
+    }),
   fuzz: () => new Worker(new URL('../workers/fuzz.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),

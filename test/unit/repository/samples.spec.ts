@@ -18,6 +18,7 @@ import { ABOUTS } from '../../../demo/any/abouts.ts';
 import { TASKS } from '../../../demo/any/tasks.ts';
 import { literal } from '../../../demo/demos/code.ts';
 import { codeOf } from '../../../demo/fetch/code.ts';
+import { codeOf as codeOfPeople, KINDS } from '../../../demo/people/kinds.ts';
 import { CODE } from '../../../demo/likeness/code.ts';
 import { snippetOf } from '../../../demo/serving/models.ts';
 import { digitReasons, photoReasons } from '../../../demo/reasons/demos.ts';
@@ -67,6 +68,7 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
       snippetOf(demo, { batchSize: 2, maxBatchDelay: 5, maxWorkers: 2, jobQueueSize: 9, deadline: 50 } as never),
     ];
   yield ['likeness', CODE];
+  for (const [name, kind] of Object.entries(KINDS)) yield [`people-${name}`, codeOfPeople(kind, ['onnx/wasm'])];
   const image = "document.querySelector('img')!";
   const repository = { repository: 'ORG/NAME' };
   yield ['any', codeOfAny(repository, undefined, image, {}, undefined)];

@@ -1,12 +1,15 @@
 import { el } from '../page/dom.js';
-import type { Camera } from '../inputs/camera.js';
-import { eachFrame } from '../inputs/frames.js';
+import type { Camera } from './camera.js';
+import { eachFrame } from './frames.js';
 
 /** The period of the movement, in milliseconds. */
 const ROUND = 9000;
 
-/** Makes a video of a moving photo, for visitors without a camera. */
-export function movingPicture(video: HTMLVideoElement, url: string, frame: () => void): Camera {
+/**
+ * Makes a video of a moving photo, for visitors without a camera.
+ * @param turn how far the picture is turned to either side, in radians
+ */
+export function movingPicture(video: HTMLVideoElement, url: string, frame: () => void, turn = 0): Camera {
   const canvas = el('canvas', { width: '480', height: '360' });
   const context = canvas.getContext('2d')!;
   let stream: MediaStream | undefined;
@@ -21,6 +24,17 @@ export function movingPicture(video: HTMLVideoElement, url: string, frame: () =>
     const scale =
       Math.max(canvas.width / photo.naturalWidth, canvas.height / photo.naturalHeight) *
       (1.15 + 0.1 * Math.sin(phase * 2));
+    const [middleX, middleY] = [canvas.width / 2, canvas.height / 2];
+    // So much larger, the turned picture still covers the corners.
+    const larger = Math.cos(turn) + (canvas.width / canvas.height) * Math.sin(turn);
+    const angle = turn * Math.sin(phase * 3);
+    context.setTransform(
+      new DOMMatrix()
+        .translate(middleX, middleY)
+        .rotate((angle * 180) / Math.PI)
+        .scale(larger)
+        .translate(-middleX, -middleY),
+    );
     const [width, height] = [photo.naturalWidth * scale, photo.naturalHeight * scale];
     context.drawImage(
       photo,
