@@ -24,7 +24,12 @@ export async function freePorts(count) {
  */
 export async function startServer(command, args, { cwd, env, log, readyUrl, isReady = ({ ok }) => ok }) {
   const output = openSync(log, 'w');
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', output, output], detached: true });
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', output, output],
+    detached: true,
+  });
   const exited = once(child, 'exit');
   let hasEnded = false;
   void exited.then(() => (hasEnded = true));

@@ -29,6 +29,7 @@ export function packStore(bin, folder) {
 
 /**
  * Starts TorchServe.
+ * @param models the name of each model's archive
  * @param settings lines of its `config.properties`
  * @returns the URLs of its inference and its management API, and a function that ends it
  */
@@ -55,7 +56,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
       '',
     ].join('\n'),
   );
-  const names = models.map((name) => `${name}=${name}.mar`);
+  const names = Object.entries(models).map(([name, archive]) => `${name}=${archive}.mar`);
   const stop = await startServer(
     join(bin, 'torchserve'),
     ['--start', '--foreground', '--ncs', '--ts-config', config, '--model-store', store, '--models', ...names],
@@ -64,7 +65,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
       env: { PATH: `${bin}${delimiter}${process.env.PATH}`, LOG_LOCATION: folder, METRICS_LOCATION: folder },
       log: join(folder, 'torchserve.log'),
       readyUrl: `${url(inference)}/ping`,
-      isReady: async (answer) => answer.ok && (await haveWorkers(url(management), models)),
+      isReady: async (answer) => answer.ok && (await haveWorkers(url(management), Object.keys(models))),
     },
   );
   return { inference: url(inference), management: url(management), stop };
