@@ -12,7 +12,7 @@ import { packStore, startTorchServe } from './interop/torchserve.mjs';
 const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } });
 const folder = resolve('.cache/interop/run');
 const store = packStore(environment('torchserve'), folder);
-const models = { echo: 'echo', streaming: 'echo', classifier: 'classifier' };
+const models = { echo: 'echo', streaming: 'echo', classifier: 'classifier', segmenter: 'segmenter' };
 const { stop, ...torchServe } = await startTorchServe(store, { folder, models });
 try {
   const { status } = spawnSync('npx', ['playwright', 'test', '--project=node', 'node/interop.spec', '--workers=1'], {

@@ -29,6 +29,14 @@ const order = (name: string, more: Partial<Question> = {}): Question => ({
 const JSON_TYPE = { type: 'application/json', why: 'our answers say what they are' };
 const TEXT_TYPE = { type: 'text/plain; charset=utf-8', why: 'our answers say what they are' };
 
+const CLASSES = {
+  bee: 0.3714197278022766,
+  cat: 0.2019067108631134,
+  fox: 0.17546291649341583,
+  hen: 0.09666214138269424,
+  cow: 0.09511971473693848,
+};
+
 const echo = '/predictions/echo';
 
 /** What a handler gets, and what becomes of its answer. */
@@ -52,12 +60,14 @@ const HANDLER: readonly Question[] = [
   { title: 'a version', path: `${echo}/1.0`, headers: bytes, body: 'abc', ours: JSON_TYPE },
   {
     title: 'JSON that is none',
+    without: ['message'],
     path: echo,
     headers: json,
     body: '{bad',
     ours: {
       status: 400,
       type: 'application/json',
+      body: { code: 400, type: 'BadRequestException' },
       why: 'the body is not what its type says; TorchServe gives the handler its bytes',
     },
   },
@@ -137,7 +147,7 @@ const PATHS: readonly Question[] = [
     path: '/invocations?model_name=echo',
     headers: text,
     body: 'abc',
-    ours: JSON_TYPE,
+    ours: { ...JSON_TYPE, body: { body: { text: 'abc' } }, why: 'the model is no input of its handler' },
   },
   { title: 'SageMaker: /invocations of no model', path: '/invocations', headers: text, body: 'abc' },
   { title: '/models/NAME/invoke', path: '/models/echo/invoke', headers: text, body: 'abc', ours: JSON_TYPE },
@@ -199,7 +209,16 @@ const MANAGEMENT: readonly Question[] = [
   manage('scale: fewer at most than at least', 'PUT', '/models/second?min_worker=3&max_worker=2'),
   manage('scale an unknown model', 'PUT', '/models/none?min_worker=1'),
   manage('set-default', 'PUT', '/models/second/1.0/set-default'),
-  manage('set-default of an unknown version', 'PUT', '/models/second/3.0/set-default'),
+  manage('set-default of an unknown version', 'PUT', '/models/second/3.0/set-default', {
+    ours: {
+      body: {
+        code: 404,
+        type: 'ModelVersionNotFoundException',
+        message: 'Model version: 3.0 does not exist for model: second',
+      },
+      why: 'it is the message of every other path',
+    },
+  }),
   manage('set-default of an unknown model', 'PUT', '/models/none/3.0/set-default'),
   { title: 'the registered model answers', path: '/predictions/second', headers: bytes, body: scene, ours: JSON_TYPE },
   manage('unregister an unknown version', 'DELETE', '/models/second/9.9'),
@@ -223,7 +242,7 @@ const HANDLERS: readonly Question[] = [
     path: '/predictions/classifier',
     headers: json,
     body: JSON.stringify({ data: scene.toString('base64') }),
-    ours: JSON_TYPE,
+    ours: { status: 200, body: CLASSES, why: 'TorchServe fails: it looks for the field in a form alone' },
   },
   {
     title: 'image_classifier: base64 as text',
@@ -246,5 +265,21 @@ const HANDLERS: readonly Question[] = [
   },
 ];
 
-/** What TorchServe and TabServe are asked, in this order. */
-export const TORCHSERVE: readonly Question[] = [...HANDLER, ...PATHS, ...HANDLERS, ...MANAGEMENT];
+const SEGMENTS: readonly Question[] = [
+  {
+    title: 'image_segmenter: class and probability of each pixel',
+    path: '/predictions/segmenter',
+    headers: bytes,
+    body: scene,
+    sampled: true,
+    ours: JSON_TYPE,
+  },
+];
+
+/** What TorchServe and TabServe are asked, by subject, in this order. */
+export const TORCHSERVE: Readonly<Record<string, readonly Question[]>> = {
+  'what a handler gets and answers': HANDLER,
+  'paths, methods and errors': PATHS,
+  'built-in handlers': [...HANDLERS, ...SEGMENTS],
+  management: MANAGEMENT,
+};

@@ -270,7 +270,7 @@ test('TorchServe’s management API', async () => {
   expect(await send('POST', '/models')).toEqual([400, 'BadRequestException']);
   expect(await send('POST', '/models', [])).toEqual([400, 'BadRequestException']);
   expect(await send('POST', '/models?url=https://elsewhere.example/m/')).toEqual([400, 'BadRequestException']);
-  expect(await send('POST', '/models?url=/models/none/&model_name=n')).toEqual([400, 'DownloadArchiveException']);
+  expect(await send('POST', '/models?url=/models/none/&model_name=n')).toEqual([404, 'ModelNotFoundException']);
   expect(await send('POST', '/models?url=/models/digits/&model_name=a/b')).toEqual([400, 'BadRequestException']);
   expect(await send('GET', '/models')).toEqual([200, { models: [{ modelName: 'd', modelUrl: '/models/digits/' }] }]);
   await send('POST', '/models?url=/models/digits/&model_name=c');
