@@ -8,6 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** How long a server may take until it answers. */
 const START_MS = 120_000;
 
+/** How long a server may take to end before it is killed. */
+const END_MS = 10_000;
+
 /** Returns so many ports that are free now. */
 export async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
@@ -31,21 +34,33 @@ export async function startServer(command, args, { cwd, env, log, readyUrl, isRe
     detached: true,
   });
   const exited = once(child, 'exit');
-  let hasEnded = false;
-  void exited.then(() => (hasEnded = true));
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const stop = async () => {
-    if (hasEnded) return;
+    if (hasEnded()) return;
     process.kill(-child.pid, 'SIGTERM');
-    const late = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), 10_000);
     await exited;
-    clearTimeout(late);
+    // Those that it has started may take longer.
+    const late = Date.now() + END_MS;
+    while (hasGroup(child.pid)) {
+      if (Date.now() > late) process.kill(-child.pid, 'SIGKILL');
+      await wait(100);
+    }
   };
   const end = Date.now() + START_MS;
-  while (Date.now() < end && !hasEnded) {
+  while (Date.now() < end && !hasEnded()) {
     const answer = await fetch(readyUrl).catch(() => undefined);
     if (answer && (await isReady(answer))) return stop;
     await wait(250);
   }
   await stop();
   throw new Error(`${command} did not get ready: see ${log}.`);
+}
+
+/** Returns whether a group has a process. */
+function hasGroup(leader) {
+  try {
+    return process.kill(-leader, 0);
+  } catch {
+    return false;
+  }
 }

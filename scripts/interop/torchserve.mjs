@@ -18,7 +18,16 @@ export function packStore(bin, folder) {
   run(join(bin, 'python'), [join(GOLDENS, 'make.py'), models]);
   const pack = (name, handler, ...rest) =>
     run(join(bin, 'torch-model-archiver'), [
-      ...['--model-name', name, '--version', '1.0', '--handler', handler, '--export-path', store, '--force', ...rest],
+      '--model-name',
+      name,
+      '--version',
+      '1.0',
+      '--handler',
+      handler,
+      '--export-path',
+      store,
+      '--force',
+      ...rest,
     ]);
   pack('echo', join(GOLDENS, 'echo.py'));
   const labels = join(models, 'index_to_name.json');
@@ -38,6 +47,9 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
   const [inference, management, metrics, grpc, grpcManagement] = await freePorts(5);
   const url = (port) => `http://127.0.0.1:${port}`;
   mkdirSync(folder, { recursive: true });
+  const temporary = join(folder, 'temporary');
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary);
   const config = join(folder, 'config.properties');
   writeFileSync(
     config,
@@ -62,7 +74,13 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
     ['--start', '--foreground', '--ncs', '--ts-config', config, '--model-store', store, '--models', ...names],
     {
       cwd: folder,
-      env: { PATH: `${bin}${delimiter}${process.env.PATH}`, LOG_LOCATION: folder, METRICS_LOCATION: folder },
+      env: {
+        PATH: `${bin}${delimiter}${process.env.PATH}`,
+        LOG_LOCATION: folder,
+        METRICS_LOCATION: folder,
+        // For its file with the number of its process: another TorchServe of this machine is none of ours.
+        TMPDIR: temporary,
+      },
       log: join(folder, 'torchserve.log'),
       readyUrl: `${url(inference)}/ping`,
       isReady: async (answer) => answer.ok && (await haveWorkers(url(management), Object.keys(models))),

@@ -36,11 +36,11 @@ class Classifier(nn.Module):
 
 
 class Segmenter(nn.Module):
-    """Logits `[N, 3, 224, 224]` of each pixel's class."""
+    """Logits `[N, 7, 224, 224]` of each pixel's class."""
 
     def __init__(self):
         super().__init__()
-        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+        self.conv = nn.Conv2d(3, len(CLASSES), 3, padding=1)
 
     def forward(self, images):
         return {"out": self.conv(images)}

@@ -371,7 +371,7 @@ test('wrong parameters of the management API: 400, with what is wrong', async ()
   expect(await send('GET', '/models?limit=all')).toEqual([400, 'limit: expected a whole number, got "all".']);
   // What is wrong with the archive is wrong with the request; a server that fails is another thing.
   for (const code of ['model-config', 'model-format', 'unknown-handler', 'model-not-found', 'network'])
-    expect(await send('POST', `/models?url=/${code}:no`), code).toEqual([400, 'no']);
+    expect(await send('POST', `/models?url=/${code}:no`), code).toEqual([code === 'model-not-found' ? 404 : 400, 'no']);
   expect(await send('POST', '/models?url=/handler-failed:no')).toEqual([500, 'no']);
   const long = 'x'.repeat(5000);
   for (const path of [`/models/${long}`, `/models/m/${long}`]) {
