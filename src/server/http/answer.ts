@@ -9,8 +9,21 @@ import { models } from './management.js';
 import { openInference } from './open-inference.js';
 import { errorOf, errorResponse } from './responses.js';
 
-/** Answers a request. Never rejects. */
+/** Answers a request, and gives the answer its id. Never rejects. */
 export async function answer(request: Request, context: RouteContext): Promise<Response> {
+  const response = await answerWithoutId(request, context);
+  response.headers.set('X-Request-Id', requestId(request));
+  return response;
+}
+
+/** Returns the id that the request has, so that logs of several servers can be joined; a new one if it has none. */
+function requestId({ headers }: Request): string {
+  const given = headers.get('x-request-id') ?? '';
+  // A page without HTTPS has no crypto.randomUUID.
+  return /^[\x21-\x7e]{1,200}$/.test(given) ? given : crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
+
+async function answerWithoutId(request: Request, context: RouteContext): Promise<Response> {
   try {
     if (context.disposed.aborted) throw serverDisposed();
     const incoming = read(request);
@@ -45,7 +58,14 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
       return await predictions(incoming, context);
     case 'explanations':
       return await explain(incoming, context);
+    case 'invocations': {
+      const name = incoming.query.get('model_name');
+      if (name === null) throw badRequest('Parameter model_name is required.');
+      return await predictions(atPredictions(incoming, name), context);
+    }
     case 'models':
+      if (third === 'invoke' && incoming.request.method === 'POST' && incoming.path.length === 3)
+        return await predictions(atPredictions(incoming, second!), context);
       return await models(incoming, context);
     case 'v1': {
       if (second === 'models' && third !== undefined && /:\w+$/.test(third) && incoming.path.length === 3)
@@ -55,5 +75,11 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
       return await openAi(incoming, context);
     }
   }
+  if (second === 'predict' && third === undefined) return await predictions(atPredictions(incoming, first!), context);
   throw resourceNotFound();
+}
+
+/** Returns a request to one of TorchServe's older paths as one to `/predictions`. */
+function atPredictions(incoming: Incoming, name: string): Incoming {
+  return { ...incoming, path: ['predictions', name] };
 }

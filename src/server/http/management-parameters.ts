@@ -11,13 +11,13 @@ const MAX_WORKERS = 1024;
  * What a model that cannot be loaded, or cannot be loaded so, is refused with: the request asks for something wrong,
  * and the server is well.
  */
-const REFUSALS: Readonly<Partial<Record<ErrorCode, ErrorType>>> = {
-  'model-not-found': 'DownloadArchiveException',
-  network: 'DownloadArchiveException',
-  'model-format': 'BadRequestException',
-  'model-config': 'BadRequestException',
-  'unknown-handler': 'BadRequestException',
-  'invalid-input': 'BadRequestException',
+const REFUSALS: Readonly<Partial<Record<ErrorCode, readonly [status: number, type: ErrorType]>>> = {
+  'model-not-found': [404, 'ModelNotFoundException'],
+  network: [400, 'DownloadArchiveException'],
+  'model-format': [400, 'BadRequestException'],
+  'model-config': [400, 'BadRequestException'],
+  'unknown-handler': [400, 'BadRequestException'],
+  'invalid-input': [400, 'BadRequestException'],
 };
 
 /**
@@ -27,11 +27,12 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, ErrorType>>> = {
  */
 export function refuse(error: unknown, given: Readonly<Record<string, unknown>> = {}): never {
   const { code, message } = asTabServeError(error);
-  const type = REFUSALS[code];
-  if (error instanceof ServingError || !type) throw error;
+  const refusal = REFUSALS[code];
+  if (error instanceof ServingError || !refusal) throw error;
+  const [status, type] = refusal;
   const [option = ''] = /^\w+/.exec(message) ?? [];
   const sent = Object.keys(PARAMETERS).find((key) => given[key] !== undefined && PARAMETERS[key] === option) ?? option;
-  throw new ServingError(code, 400, type, sent + message.slice(option.length), error);
+  throw new ServingError(code, status, type, sent + message.slice(option.length), error);
 }
 
 /** Reads what a model is registered with: TorchServe takes it in the query, or as JSON. @throws `invalid-input` */

@@ -270,7 +270,7 @@ test('TorchServe’s management API', async () => {
   expect(await send('POST', '/models')).toEqual([400, 'BadRequestException']);
   expect(await send('POST', '/models', [])).toEqual([400, 'BadRequestException']);
   expect(await send('POST', '/models?url=https://elsewhere.example/m/')).toEqual([400, 'BadRequestException']);
-  expect(await send('POST', '/models?url=/models/none/&model_name=n')).toEqual([400, 'DownloadArchiveException']);
+  expect(await send('POST', '/models?url=/models/none/&model_name=n')).toEqual([404, 'ModelNotFoundException']);
   expect(await send('POST', '/models?url=/models/digits/&model_name=a/b')).toEqual([400, 'BadRequestException']);
   expect(await send('GET', '/models')).toEqual([200, { models: [{ modelName: 'd', modelUrl: '/models/digits/' }] }]);
   await send('POST', '/models?url=/models/digits/&model_name=c');
@@ -371,7 +371,7 @@ test('wrong parameters of the management API: 400, with what is wrong', async ()
   expect(await send('GET', '/models?limit=all')).toEqual([400, 'limit: expected a whole number, got "all".']);
   // What is wrong with the archive is wrong with the request; a server that fails is another thing.
   for (const code of ['model-config', 'model-format', 'unknown-handler', 'model-not-found', 'network'])
-    expect(await send('POST', `/models?url=/${code}:no`), code).toEqual([400, 'no']);
+    expect(await send('POST', `/models?url=/${code}:no`), code).toEqual([code === 'model-not-found' ? 404 : 400, 'no']);
   expect(await send('POST', '/models?url=/handler-failed:no')).toEqual([500, 'no']);
   const long = 'x'.repeat(5000);
   for (const path of [`/models/${long}`, `/models/m/${long}`]) {

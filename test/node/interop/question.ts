@@ -1,0 +1,103 @@
+/** A request that is sent to a real server and to ours, and how the two answers are compared. */
+export interface Question {
+  readonly title: string;
+  readonly method?: string;
+  /** `{NAME}` stands for the location of the archive of this name. */
+  readonly path: string;
+  /** Whether the path belongs to the management API, which TorchServe has on a port of its own. */
+  readonly management?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Keys of the JSON that are not compared: what differs from run to run, and what only one of the two has. */
+  readonly without?: readonly string[];
+  /** Whether only every 97th item of long lists is compared, so that the recorded answer stays small. */
+  readonly sampled?: boolean;
+  /** What our answer has instead of the real server's, and why. */
+  readonly ours?: Partial<Answer> & { readonly why: string };
+}
+
+/** What clients read of an answer. */
+export interface Answer {
+  readonly status: number;
+  /** The content type; null if the answer has none. */
+  readonly type: string | null;
+  readonly hasRequestId: boolean;
+  /** A header that a handler sets. */
+  readonly own?: string;
+  /** The parsed JSON, a text, or bytes in hexadecimal with "0x" before them. */
+  readonly body: unknown;
+}
+
+/** Where a server is. */
+export interface Asked {
+  readonly inference: string;
+  readonly management: string;
+  /** Returns the location of an archive, as the server takes it. */
+  readonly archive: (name: string) => string;
+}
+
+/** Sends a request, and returns what clients read of the answer. */
+export async function ask(server: Asked, question: Question): Promise<Answer> {
+  const { path, management = false, method = 'POST', headers = {}, body } = question;
+  const url = `${management ? server.management : server.inference}${path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(server.archive(name)))}`;
+  // Bytes: for a string, fetch would add a content type.
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const init = { method, headers, ...(bytes && { body: new Uint8Array(bytes) }) };
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) });
+  const own = response.headers.get('x-own');
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    hasRequestId: response.headers.has('x-request-id'),
+    ...(own !== null && { own }),
+    body: prepared(read(new Uint8Array(await response.arrayBuffer())), question),
+  };
+}
+
+function read(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return `0x${Buffer.from(bytes).toString('hex')}`;
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function prepared(value: unknown, { sampled = false, without: keys = [] }: Question): unknown {
+  return without(sampled ? sample(value) : value, keys);
+}
+
+/** Returns the length of a long list, and every 97th of its items. */
+function sample(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  if (value.length < 97) return value.map(sample);
+  return { length: value.length, items: value.filter((_, at) => at % 97 === 0).map(sample) };
+}
+
+function without(value: unknown, keys: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => without(item, keys));
+  const kept = Object.entries(value).filter(([key]) => !keys.includes(key));
+  return Object.fromEntries(kept.map(([key, item]) => [key, without(item, keys)]));
+}
+
+/** How far two numbers may be from one another. */
+const TOLERANCE = 1e-5;
+
+/** Lists in what two answers differ: in a number by more than the tolerance, in a key or in the order of keys. */
+export function differences(real: unknown, ours: unknown, path = ''): readonly string[] {
+  if (typeof real === 'number' && typeof ours === 'number' && Math.abs(real - ours) <= TOLERANCE) return [];
+  if (typeof real !== 'object' || typeof ours !== 'object' || real === null || ours === null)
+    return Object.is(real, ours) ? [] : [`${path}: ${JSON.stringify(real)} there, ${JSON.stringify(ours)} here`];
+  const [theirKeys, ourKeys] = [Object.keys(real), Object.keys(ours)];
+  if (Array.isArray(real) !== Array.isArray(ours) || theirKeys.join() !== ourKeys.join())
+    return [`${path}: the keys ${theirKeys.join()} there, ${ourKeys.join()} here`];
+  return theirKeys.flatMap((key) =>
+    differences((real as Record<string, unknown>)[key], (ours as Record<string, unknown>)[key], `${path}/${key}`),
+  );
+}

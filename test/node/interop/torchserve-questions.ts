@@ -1,0 +1,285 @@
+import { readFileSync } from 'node:fs';
+import type { Question } from './question.ts';
+
+const root = new URL('../../../', import.meta.url);
+const scene = readFileSync(new URL('test/goldens/detection/scene.png', root));
+const json = { 'content-type': 'application/json' };
+const text = { 'content-type': 'text/plain' };
+const bytes = { 'content-type': 'application/octet-stream' };
+
+/** A form with the boundary `x`. Each field: headers beside its name, and its value. */
+function form(...fields: readonly (readonly [name: string, value: string, more?: string])[]): Partial<Question> {
+  const parts = fields.map(
+    ([name, value, more = '']) => `--x\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`,
+  );
+  return { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: `${parts.join('')}--x--\r\n` };
+}
+
+const file = (type: string): string => `; filename="f"\r\nContent-Type: ${type}`;
+
+const order = (name: string, more: Partial<Question> = {}): Question => ({
+  title: `the handler answers with ${name}`,
+  path: '/predictions/echo',
+  headers: json,
+  body: JSON.stringify({ order: name }),
+  ...more,
+});
+
+/** TorchServe sends no content type with a handler's answer, unless the handler sets one. */
+const JSON_TYPE = { type: 'application/json', why: 'our answers say what they are' };
+const TEXT_TYPE = { type: 'text/plain; charset=utf-8', why: 'our answers say what they are' };
+
+const CLASSES = {
+  bee: 0.3714197278022766,
+  cat: 0.2019067108631134,
+  fox: 0.17546291649341583,
+  hen: 0.09666214138269424,
+  cow: 0.09511971473693848,
+};
+
+const echo = '/predictions/echo';
+
+/** What a handler gets, and what becomes of its answer. */
+const HANDLER: readonly Question[] = [
+  {
+    title: 'JSON',
+    path: echo,
+    headers: json,
+    body: '{"x":[1,2.5,null]}',
+    ours: {
+      ...JSON_TYPE,
+      body: { x: { json: [1, 2.5, null] } },
+      why: 'a body is the input itself, and not below the key "body"',
+    },
+  },
+  { title: 'a JSON list', path: echo, headers: json, body: '[1,2]', ours: JSON_TYPE },
+  { title: 'a text', path: echo, headers: text, body: 'hällo', ours: JSON_TYPE },
+  { title: 'bytes', path: echo, headers: bytes, body: new Uint8Array([0, 1, 255]), ours: JSON_TYPE },
+  { title: 'no content type', path: echo, body: 'abc', ours: JSON_TYPE },
+  { title: 'PUT', method: 'PUT', path: echo, headers: bytes, body: 'abc', ours: JSON_TYPE },
+  { title: 'a version', path: `${echo}/1.0`, headers: bytes, body: 'abc', ours: JSON_TYPE },
+  {
+    title: 'JSON that is none',
+    without: ['message'],
+    path: echo,
+    headers: json,
+    body: '{bad',
+    ours: {
+      status: 400,
+      type: 'application/json',
+      body: { code: 400, type: 'BadRequestException' },
+      why: 'the body is not what its type says; TorchServe gives the handler its bytes',
+    },
+  },
+  {
+    title: 'a form with files',
+    path: echo,
+    ...form(
+      ['data', '{"a":1}', file('application/json')],
+      ['other', 'hällo', file('text/plain')],
+      ['third', 'abc', file('application/octet-stream')],
+    ),
+    ours: JSON_TYPE,
+  },
+  {
+    title: 'a form with texts',
+    path: echo,
+    ...form(['data', 'hello'], ['n', '5']),
+    ours: {
+      ...JSON_TYPE,
+      body: { data: { text: 'hello' }, n: { text: '5' } },
+      why: 'a field without a file name is a text; TorchServe gives its bytes',
+    },
+  },
+  {
+    title: 'a field that comes twice',
+    path: echo,
+    ...form(['data', 'one', file('text/plain')], ['data', 'two', file('text/plain')]),
+    ours: {
+      ...JSON_TYPE,
+      body: { data: { json: ['one', 'two'] } },
+      why: 'both are there, as a list; TorchServe keeps the last one',
+    },
+  },
+  {
+    title: 'a form in the body of a URL',
+    path: echo,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'a=1&b=two',
+    ours: {
+      ...JSON_TYPE,
+      body: { a: { text: '1' }, b: { text: 'two' } },
+      why: 'a field is a text; TorchServe gives its bytes',
+    },
+  },
+  order('number', { ours: JSON_TYPE }),
+  order('list', { ours: JSON_TYPE }),
+  order('null', { ours: JSON_TYPE }),
+  order('batch', { ours: JSON_TYPE }),
+  order('text', { ours: TEXT_TYPE }),
+  order('bytes', { ours: { type: 'application/octet-stream', why: 'our answers say what they are' } }),
+  order('exception', {
+    ours: {
+      status: 500,
+      body: { code: 500, type: 'InternalServerException', message: "the handler's own bug" },
+      why: '503 tells callers to try again',
+    },
+  }),
+  order('prediction-exception', {
+    ours: {
+      status: 500,
+      body: { code: 500, type: 'InternalServerException', message: 'no such thing' },
+      why: 'a row that failed has an error code, and no status of its own',
+    },
+  }),
+  order('stream', { path: '/predictions/streaming', ours: TEXT_TYPE }),
+];
+
+/** Paths, methods and their errors. */
+const PATHS: readonly Question[] = [
+  { title: 'ping', method: 'GET', path: '/ping' },
+  { title: '/predictions: an unknown model', path: '/predictions/none', body: 'x' },
+  { title: '/predictions: an unknown version', path: '/predictions/echo/9.0', body: 'x' },
+  { title: 'an unknown path', method: 'GET', path: '/nothing' },
+  { title: '/explanations: an unknown model', path: '/explanations/none', body: 'x' },
+  {
+    title: 'SageMaker: /invocations of a model',
+    path: '/invocations?model_name=echo',
+    headers: text,
+    body: 'abc',
+    ours: { ...JSON_TYPE, body: { body: { text: 'abc' } }, why: 'the model is no input of its handler' },
+  },
+  { title: 'SageMaker: /invocations of no model', path: '/invocations', headers: text, body: 'abc' },
+  { title: '/models/NAME/invoke', path: '/models/echo/invoke', headers: text, body: 'abc', ours: JSON_TYPE },
+  { title: '/NAME/predict', path: '/echo/predict', headers: text, body: 'abc', ours: JSON_TYPE },
+  { title: '/NAME/predict of an unknown model', path: '/none/predict', headers: text, body: 'abc' },
+];
+
+/** What changes from run to run, and what has no meaning in a tab: TorchServe's keys of a Python process. */
+const VOLATILE = [
+  'modelUrl',
+  'workers',
+  'runtime',
+  'engine',
+  'deviceType',
+  'loadedAtStartup',
+  'maxBatchDelay',
+  'jobQueueStatus',
+  'maxRetryTimeoutInSec',
+  'clientTimeoutInMills',
+  'parallelType',
+  'parallelLevel',
+  'continuousBatching',
+  'useJobTicket',
+  'useVenv',
+  'stateful',
+  'sequenceMaxIdleMSec',
+  'sequenceTimeoutMSec',
+  'maxNumSequence',
+  'maxSequenceJobQueueSize',
+];
+
+const manage = (title: string, method: string, path: string, more: Partial<Question> = {}): Question => ({
+  title,
+  method,
+  path,
+  management: true,
+  ...more,
+});
+
+/** The management API, in this order: each changes what the next one finds. */
+const MANAGEMENT: readonly Question[] = [
+  manage('the models', 'GET', '/models', { without: ['modelUrl'] }),
+  manage('the first model, and a token for the next page', 'GET', '/models?limit=1', { without: ['modelUrl'] }),
+  manage('the second page', 'GET', '/models?limit=1&next_page_token=1', { without: ['modelUrl'] }),
+  manage('describe an unknown model', 'GET', '/models/none'),
+  manage('describe an unknown version', 'GET', '/models/classifier/7.0'),
+  manage('register: no URL', 'POST', '/models'),
+  manage('register: nothing is there', 'POST', '/models?url=none.mar', { without: ['message'] }),
+  manage('register', 'POST', '/models?url={classifier}&model_name=second&initial_workers=1&synchronous=true'),
+  manage(
+    'register: it is there already',
+    'POST',
+    '/models?url={classifier}&model_name=second&initial_workers=1&synchronous=true',
+  ),
+  manage('describe', 'GET', '/models/second', { without: VOLATILE }),
+  manage('describe all versions', 'GET', '/models/second/all', { without: VOLATILE }),
+  manage('scale', 'PUT', '/models/second?min_worker=2&max_worker=2&synchronous=true'),
+  manage('scale a version', 'PUT', '/models/second/1.0?min_worker=1&max_worker=1&synchronous=true'),
+  manage('scale: fewer at most than at least', 'PUT', '/models/second?min_worker=3&max_worker=2'),
+  manage('scale an unknown model', 'PUT', '/models/none?min_worker=1'),
+  manage('set-default', 'PUT', '/models/second/1.0/set-default'),
+  manage('set-default of an unknown version', 'PUT', '/models/second/3.0/set-default', {
+    ours: {
+      body: {
+        code: 404,
+        type: 'ModelVersionNotFoundException',
+        message: 'Model version: 3.0 does not exist for model: second',
+      },
+      why: 'it is the message of every other path',
+    },
+  }),
+  manage('set-default of an unknown model', 'PUT', '/models/none/3.0/set-default'),
+  { title: 'the registered model answers', path: '/predictions/second', headers: bytes, body: scene, ours: JSON_TYPE },
+  manage('unregister an unknown version', 'DELETE', '/models/second/9.9'),
+  manage('unregister', 'DELETE', '/models/second'),
+  manage('unregister an unknown model', 'DELETE', '/models/second'),
+  manage('a method that is none', 'PATCH', '/models', { without: ['message'] }),
+];
+
+/** Built-in handlers, with the same weights in both. */
+const HANDLERS: readonly Question[] = [
+  {
+    title: 'image_classifier: a file as the body',
+    path: '/predictions/classifier',
+    headers: { 'content-type': 'image/png' },
+    body: scene,
+    ours: JSON_TYPE,
+  },
+  { title: 'image_classifier: no content type', path: '/predictions/classifier', body: scene, ours: JSON_TYPE },
+  {
+    title: 'image_classifier: base64 in JSON',
+    path: '/predictions/classifier',
+    headers: json,
+    body: JSON.stringify({ data: scene.toString('base64') }),
+    ours: { status: 200, body: CLASSES, why: 'TorchServe fails: it looks for the field in a form alone' },
+  },
+  {
+    title: 'image_classifier: base64 as text',
+    path: '/predictions/classifier',
+    headers: text,
+    body: scene.toString('base64'),
+    ours: JSON_TYPE,
+  },
+  {
+    title: 'image_classifier: no image',
+    path: '/predictions/classifier',
+    headers: bytes,
+    body: 'no image',
+    without: ['message'],
+    ours: {
+      status: 400,
+      body: { code: 400, type: 'BadRequestException' },
+      why: 'the request is wrong; 503 tells callers to try again',
+    },
+  },
+];
+
+const SEGMENTS: readonly Question[] = [
+  {
+    title: 'image_segmenter: class and probability of each pixel',
+    path: '/predictions/segmenter',
+    headers: bytes,
+    body: scene,
+    sampled: true,
+    ours: JSON_TYPE,
+  },
+];
+
+/** What TorchServe and TabServe are asked, by subject, in this order. */
+export const TORCHSERVE: Readonly<Record<string, readonly Question[]>> = {
+  'what a handler gets and answers': HANDLER,
+  'paths, methods and errors': PATHS,
+  'built-in handlers': [...HANDLERS, ...SEGMENTS],
+  management: MANAGEMENT,
+};
