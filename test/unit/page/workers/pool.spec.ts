@@ -787,9 +787,10 @@ test('a stream whose reader has left is watched again: its handler may hang', as
 test.describe('larger inputs than the proven ones', () => {
   /** A promise that the test settles. */
   function deferred() {
-    let [resolve, reject] = [(): void => {}, (_: TabServeError): void => {}];
+    let resolve!: () => void;
+    let reject!: (error: TabServeError) => void;
     const promise = new Promise<void>((...settlers) => ([resolve, reject] = settlers));
-    return { promise, resolve: () => resolve(), reject: (error: TabServeError) => reject(error) };
+    return { promise, resolve, reject };
   }
 
   const larger = { larger: [{ feeds: {}, outputs: {}, size: 1 }] };
