@@ -1,10 +1,10 @@
-/** Makes the Python environments that the real servers run in, below `.cache/interop`. */
+/** Makes the Python environment that a real server runs in, below `.cache/interop`. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The exit code where the packages cannot be had. */
-export const NO_PACKAGES = 3;
+const NO_PACKAGES = 3;
 
 const CACHE = resolve('.cache/interop');
 
@@ -24,8 +24,6 @@ const PACKAGES = {
     'pyyaml',
     'setuptools',
   ],
-  mlserver: ['mlserver==1.7.1'],
-  kserve: ['kserve==0.21.0'],
 };
 
 /** Returns the folder with the commands of a server's environment. It is made at the first call, which takes minutes. */

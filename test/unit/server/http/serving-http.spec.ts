@@ -845,3 +845,30 @@ test('a body that is too large is refused before its end, which may never come',
   const response = await send('/predictions/digits', { method: 'POST', body: endless, duplex: 'half' } as RequestInit);
   expect(response.status).toBe(413);
 });
+
+test('each answer has an id: that of the request, or a new one', async () => {
+  const { send } = await serve(echo, text);
+  const idOf = async (path: string, id?: string): Promise<string | null> =>
+    (await send(path, { ...(id !== undefined && { headers: { 'X-Request-Id': id } }) })).headers.get('x-request-id');
+  for (const path of ['/ping', '/nothing', '/v2', '/v1/models']) {
+    expect(await idOf(path, 'log-17'), path).toBe('log-17');
+    const [first, second] = [await idOf(path), await idOf(path)];
+    expect(first, path).toMatch(/^[\d-]+$/);
+    expect(second, path).not.toBe(first);
+  }
+  // What would make an access log hard to read is no id.
+  for (const id of ['two words', 'x'.repeat(201), '']) expect(await idOf('/ping', id), id).toMatch(/^[\d-]+$/);
+});
+
+test("TorchServe's older paths, and SageMaker's, are those of /predictions", async () => {
+  const { send } = await serve(echo, text);
+  const init = { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } };
+  for (const path of ['/digits/predict', '/models/digits/invoke', '/invocations?model_name=digits'])
+    expect(await (await send(path, init)).text(), path).toBe('x');
+  expect((await told(await send('/invocations', init))) as unknown[]).toEqual([
+    400,
+    { code: 400, type: 'BadRequestException', message: 'Parameter model_name is required.' },
+  ]);
+  for (const path of ['/none/predict', '/models/none/invoke', '/invocations?model_name=none', '/digits/predict/more'])
+    expect((await send(path, init)).status, path).toBe(404);
+});
