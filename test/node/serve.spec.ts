@@ -194,8 +194,12 @@ test('management: an archive of the working directory is registered; none from e
     expect((await register(url)).status, url).toBe(400);
   expect(await (await register(link)).text()).toContain('This server does not register models from');
   unlinkSync(link);
-  for (const url of ['public/models/\0', 'public/models/none/', 'package.json'])
-    expect((await register(url)).status, JSON.stringify(url)).toBe(400);
+  for (const [url, status] of [
+    ['public/models/\0', 400],
+    ['public/models/none/', 404],
+    ['package.json', 400],
+  ] as const)
+    expect((await register(url)).status, JSON.stringify(url)).toBe(status);
   expect((await register('test/models/tiny_classifier.onnx')).status).not.toBe(200);
   expect((await register('public/models/digits/')).status).toBe(200);
   expect(await (await fetch(`${served.url}/models`)).json()).toMatchObject({
