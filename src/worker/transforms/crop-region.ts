@@ -96,30 +96,48 @@ function sample(
 ): Uint8ClampedArray {
   const step = PIXEL_BYTES[format];
   const isZero = border !== 'replicate';
-  const channels = [0, 1, 2].map((color) => channelByte(format, color));
+  const [red, green, blue] = [channelByte(format, 0), channelByte(format, 1), channelByte(format, 2)];
+  const start = -origin.y * stride - origin.x * step;
   // It rounds halves to even numbers, as OpenCV does.
   const data = new Uint8ClampedArray(crop.width * crop.height * 3);
+  // Without destructuring and a loop over the colors, V8 takes three fifths of the time.
   for (let v = 0, to = 0; v < crop.height; v++)
     for (let u = 0; u < crop.width; u++, to += 3) {
-      const [x, y] = [a * u + b * v + c, d * u + e * v + f];
+      const x = a * u + b * v + c;
+      const y = d * u + e * v + f;
       if (border === 'cut' && (x < 0 || x > width - 1 || y < 0 || y > height - 1)) continue;
-      const [left, top] = [Math.floor(x), Math.floor(y)];
-      const [right, down] = [x - left, y - top];
-      const [x0, x1] = [clamp(left, width), clamp(left + 1, width)];
-      const [y0, y1] = [clamp(top, height), clamp(top + 1, height)];
-      const west = (1 - right) * Number(!isZero || x0 === left);
-      const east = right * Number(!isZero || x1 === left + 1);
-      const north = (1 - down) * Number(!isZero || y0 === top);
-      const south = down * Number(!isZero || y1 === top + 1);
-      const upper = (y0 - origin.y) * stride - origin.x * step;
-      const lower = (y1 - origin.y) * stride - origin.x * step;
-      for (let color = 0; color < 3; color++) {
-        const byte = channels[color]!;
-        const [at0, at1] = [x0 * step + byte, x1 * step + byte];
-        data[to + color] =
-          north * (from[upper + at0]! * west + from[upper + at1]! * east) +
-          south * (from[lower + at0]! * west + from[lower + at1]! * east);
+      const left = Math.floor(x);
+      const top = Math.floor(y);
+      let east = x - left;
+      let south = y - top;
+      let west = 1 - east;
+      let north = 1 - south;
+      // `| 0` tells V8 that they are integers.
+      const x0 = clamp(left, width) | 0;
+      const x1 = clamp(left + 1, width) | 0;
+      const y0 = clamp(top, height) | 0;
+      const y1 = clamp(top + 1, height) | 0;
+      if (isZero) {
+        if (x0 !== left) west = 0;
+        if (x1 !== left + 1) east = 0;
+        if (y0 !== top) north = 0;
+        if (y1 !== top + 1) south = 0;
       }
+      const upper = (start + y0 * stride) | 0;
+      const lower = (start + y1 * stride) | 0;
+      const nw = upper + x0 * step;
+      const ne = upper + x1 * step;
+      const sw = lower + x0 * step;
+      const se = lower + x1 * step;
+      data[to] =
+        north * (from[nw + red]! * west + from[ne + red]! * east) +
+        south * (from[sw + red]! * west + from[se + red]! * east);
+      data[to + 1] =
+        north * (from[nw + green]! * west + from[ne + green]! * east) +
+        south * (from[sw + green]! * west + from[se + green]! * east);
+      data[to + 2] =
+        north * (from[nw + blue]! * west + from[ne + blue]! * east) +
+        south * (from[sw + blue]! * west + from[se + blue]! * east);
     }
   return data;
 }
