@@ -5,7 +5,7 @@ import { stack } from '../tensors/tensors.js';
 import type { CompiledTransforms, Transforms } from '../transforms/index.js';
 import { tensorForm } from '../transforms/tensor.js';
 import { toFloat16 } from '../tensors/float16.js';
-import { filled, isFilled, PIXEL_MASK, SIZE_NAMES } from './other-inputs.js';
+import { filled, isFilled, PIXEL_MASK, SIZE_NAMES, type BatchSize } from './other-inputs.js';
 
 /** The dtypes that a model's input for images may have. */
 const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
@@ -119,11 +119,19 @@ export class ImageTensorInput {
     );
   }
 
-  /** Stacks the float32 tensors of rows to the model's input, and converts them to its dtype. Integers are rounded. */
-  stack(rows: readonly Tensor[]): Tensors {
+  /** Whether the model is told which pixels are padding. */
+  get hasPixelMask(): boolean {
+    return this.#filled.some(({ name }) => name === PIXEL_MASK);
+  }
+
+  /**
+   * Stacks the float32 tensors of rows to the model's input, and converts them to its dtype. Integers are rounded.
+   * @param contents of each row, the part at the top left that is the image's, if the rest is padding
+   */
+  stack(rows: readonly Tensor[], contents: BatchSize['contents'] = []): Tensors {
     const images = this.stackImages(rows);
     const { tensorWidth: width, tensorHeight: height } = this.sizeOf(rows[0]!.dims);
-    const size = { rows: rows.length, height, width };
+    const size = { rows: rows.length, height, width, contents };
     return { ...images, ...Object.fromEntries(this.#filled.map((input) => [input.name, filled(input, size)])) };
   }
 

@@ -220,7 +220,7 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
   }
 
   #detect(views: readonly TensorView[], placement: Placement, index: number, context: Context): Detections {
-    const size: Size = { width: placement.tensorWidth, height: placement.tensorHeight };
+    const size: Size = placement.content ?? { width: placement.tensorWidth, height: placement.tensorHeight };
     const found = boxesInImage(this.#decoder.decode(views, size), placement, {
       score: this.param('scoreThreshold', index, context),
       iou: this.param<number | undefined>('iouThreshold', index, context) ?? this.#decoder.iouThreshold,

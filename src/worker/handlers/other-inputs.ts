@@ -1,6 +1,7 @@
 /** The inputs that a model of images has beside the images, and what fills them. */
 import { zeroData } from '../../contract/dtypes.js';
 import type { Tensor, TensorInfo } from '../../contract/tensors.js';
+import type { Size } from '../outputs/detection/decoder.js';
 import { toFloat16 } from '../tensors/float16.js';
 
 /** The size of a batch of images, in pixels of their tensor. */
@@ -8,6 +9,8 @@ export interface BatchSize {
   readonly rows: number;
   readonly height: number;
   readonly width: number;
+  /** Of each row, the part at the top left that is the image's, if the rest is padding. */
+  readonly contents?: readonly (Size | undefined)[];
 }
 
 /**
@@ -45,15 +48,23 @@ export function filled(info: TensorInfo, size: BatchSize): Tensor {
 }
 
 /**
- * Returns the mask of images without padding: ones. A side that the model fixes has that size (some exports have 64 ×
- * 64), another one has the size of the images.
+ * Returns the mask of images, [rows, height, width]: 1 for a pixel of the image, 0 for padding. A side that the model
+ * fixes has that size (some exports have 64 × 64), another one has the size of the images.
  */
-export function pixelMask(info: TensorInfo, { rows, height, width }: BatchSize): Tensor {
+export function pixelMask(info: TensorInfo, { rows, height, width, contents = [] }: BatchSize): Tensor {
   const own = [rows, height, width].map((side, axis) => {
     const declared = info.dims[axis];
     return axis > 0 && typeof declared === 'number' ? declared : side;
   });
-  return repeat(info, own, [1]);
+  if (!contents.some(Boolean)) return repeat(info, own, [1]);
+  const [, maskHeight, maskWidth] = own as [number, number, number];
+  const values = Array.from({ length: rows * maskHeight * maskWidth }, (_, at) => {
+    const content = contents[Math.floor(at / (maskHeight * maskWidth))] ?? { width, height };
+    const y = Math.floor(((Math.floor(at / maskWidth) % maskHeight) * height) / maskHeight);
+    const x = Math.floor(((at % maskWidth) * width) / maskWidth);
+    return x < content.width && y < content.height ? 1 : 0;
+  });
+  return repeat(info, own, values);
 }
 
 /** Returns a tensor of the input's dtype that has the values again and again. */

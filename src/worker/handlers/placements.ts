@@ -13,6 +13,11 @@ export interface Placement {
   readonly tensorWidth: number;
   readonly tensorHeight: number;
   readonly geometry: Geometry;
+  /**
+   * The size of the part at the top left of the tensor that is the image's, where the model's `pixel_mask` says that the
+   * rest is padding. Fractions in the model's boxes are of this part. Default: the size of the tensor.
+   */
+  readonly content?: { readonly width: number; readonly height: number };
 }
 
 /**

@@ -55,6 +55,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
   #transforms!: CompiledTransforms;
+  /** The transforms without the padding that the model's `pixel_mask` tells of. Undefined if there is none. */
+  #unpadded: CompiledTransforms | undefined;
   /** Undefined if the CPU transforms all images. */
   #gpu: Promise<GpuImages | undefined> | undefined;
   readonly #placements = new Placements();
@@ -70,6 +72,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
     this.#transforms = compileTransforms(this.imageProcessing);
+    if (this.#input.hasPixelMask && this.imageProcessing.some(isPadding))
+      this.#unpadded = compileTransforms(this.imageProcessing.filter((step) => !isPadding(step)));
     if (this.#preprocessesImages) this.#input.checkTransforms(this.#transforms);
     if (this.#passesTensorsOn) this.#gpu = loadGpuImages(this.model, this.inputInfo, this.#transforms, context);
   }
@@ -195,6 +199,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
         { length: data.length },
         (_, index) => rows[index] ?? (blank ??= { ...firstRow, data: new Float32Array(firstRow.data.length) }),
       ),
+      data.map((_, index) => this.placement(index, context)?.content),
     );
   }
 
@@ -209,12 +214,20 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     try {
       const { tensor, geometry } = (await (await this.#gpu)?.run(image, context)) ?? (await this.#onCpu(image));
       const { width, height } = image;
-      this.place(index, context, { width, height, ...this.#input.sizeOf(tensor.dims), geometry });
+      const content = this.#contentOf(width, height);
+      this.place(index, context, { width, height, ...this.#input.sizeOf(tensor.dims), geometry, ...content });
       await this.keep(image, index, context);
       return this.checkRow(tensor);
     } finally {
       image.close();
     }
+  }
+
+  /** Returns which part of the tensor is the image's, if the model is told that the rest is padding. */
+  #contentOf(width: number, height: number): Pick<Placement, 'content'> {
+    if (!this.#unpadded) return {};
+    const { tensorWidth, tensorHeight } = this.#input.sizeOf(this.#unpadded.outputDims(width, height));
+    return { content: { width: tensorWidth, height: tensorHeight } };
   }
 
   /** Keeps of an image what its result needs: it is closed afterwards. A subclass overrides it. */
@@ -306,6 +319,11 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
   protected requirePlacement(index: number, context: Context): Placement {
     return this.#placements.require(index, context, this.constructor.name);
   }
+}
+
+/** Returns whether a step pads the tensor right and below. */
+function isPadding(step: Transforms[number]): boolean {
+  return 'padTensor' in step && step.padTensor.position === 'top-left';
 }
 
 /** Returns whether two rows have the same dims. A failed row, which is undefined, matches every row. */

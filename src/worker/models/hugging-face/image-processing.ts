@@ -9,7 +9,7 @@ import {
   TRANSFORMERS_JS,
   type ImageProcessor,
 } from './image-processors.js';
-import { underivable, type Json } from '../../../shared/hugging-face.js';
+import { architectureOf, underivable, type Json } from '../../../shared/hugging-face.js';
 
 export const PREPROCESSOR = 'preprocessor_config.json';
 const ADVICE = 'Set handler.imageProcessing to the steps of this model.';
@@ -51,7 +51,7 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   // ZoeDepth's and OWLv2's interpolate numbers, after padding.
   const [before, after] = kind === 'zoedepth' || kind === 'owlv2' ? [[], resize] : [resize, []];
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
-  const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop]) : [];
+  const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop], architectureOf(config)) : [];
   const isMirrored = kind === 'zoedepth' || kind === 'swin2sr';
   return [
     ...before,
@@ -189,7 +189,12 @@ function rescaleSteps(fields: Fields): readonly Step[] {
 }
 
 /** Returns the step that pads. One image needs no padding, except to a size of its own, or to multiples. */
-function paddingOf(fields: Fields, resize: ImageProcessor['resize'], steps: readonly Step[]): readonly Step[] {
+function paddingOf(
+  fields: Fields,
+  resize: ImageProcessor['resize'],
+  steps: readonly Step[],
+  architecture: string | undefined,
+): readonly Step[] {
   const { pad_size: padSize, size_divisor: divisor } = fields;
   if (resize === 'owlv2') return [];
   if (resize === 'zoedepth') return [{ mirror: { margin: 3 } }];
@@ -202,9 +207,15 @@ function paddingOf(fields: Fields, resize: ImageProcessor['resize'], steps: read
   if (padSize === undefined) return [];
   const { height, width } = sizeOf(padSize, 'pad_size', true);
   if (resize === 'sam') return [{ padTensor: { size: [height, width], position: 'top-left' } }];
-  const sizes = steps.flatMap((step) => Object.values(step as Json)).map((options) => (options as Json)['size']);
-  const last: unknown = sizes.at(-1);
-  if (Array.isArray(last) && last[0] === height && last[1] === width) return [];
+  const options = steps.flatMap((step) => Object.values(step as Json) as Json[]);
+  const { size, maxSize } = options.at(-1) ?? {};
+  if (Array.isArray(size) && size[0] === height && size[1] === width) return [];
+  if (resize === 'detr' && architecture?.endsWith('ForObjectDetection')) {
+    const [tallest, widest] = (Array.isArray(size) ? size : [maxSize, maxSize]) as (number | undefined)[];
+    if (tallest! <= height! && widest! <= width!)
+      return [{ padTensor: { size: [height, width], position: 'top-left' } }];
+    throw wrong('pad_size', padSize, 'sides as long as the longest that size allows, so that each image fits');
+  }
   throw wrong('pad_size', padSize, 'the size that the image is resized to');
 }
 

@@ -8,6 +8,7 @@ type Resize =
   | 'glpn'
   | 'zoedepth'
   | 'swin2sr'
+  | 'detr'
   | 'maskformer'
   | 'sam'
   | 'owlv2'
@@ -104,7 +105,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
   Bit: clip,
   CLIP: clip,
   ChineseCLIP: clip,
-  ConditionalDetr: detr,
+  ConditionalDetr: { ...detr, resize: 'detr' },
   ConvNext: {
     size: { shortest_edge: 384 },
     default_to_square: false,
@@ -124,7 +125,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resize: 'dpt',
     ignores: ['do_center_crop'],
   },
-  DeformableDetr: detr,
+  DeformableDetr: { ...detr, resize: 'detr' },
   DeiT: {
     size: { height: 256, width: 256 },
     default_to_square: true,
@@ -134,7 +135,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     ...HALF,
     resample: BICUBIC!,
   },
-  Detr: detr,
+  Detr: { ...detr, resize: 'detr' },
   EfficientNet: {
     size: { height: 346, width: 346 },
     default_to_square: true,

@@ -40,6 +40,7 @@ RT_DETR = {
 SQUARE = {"height": 64, "width": 64}
 CONFIGS = [
     ("detect-detr", lambda: DetrConfig(backbone_config=resnet(), **DETR), lambda: DetrImageProcessor(size=SHORTEST)),
+    ("detect-detr-padded", lambda: DetrConfig(backbone_config=resnet(), **DETR), lambda: DetrImageProcessor(size=SHORTEST, pad_size={"height": 88, "width": 96})),
     ("detect-table-transformer", lambda: TableTransformerConfig(backbone_config=resnet(), **DETR), lambda: DetrImageProcessor(size=SHORTEST)),
     ("detect-conditional-detr", lambda: ConditionalDetrConfig(backbone_config=resnet(), **DETR), lambda: ConditionalDetrImageProcessor(size=SHORTEST)),
     ("detect-deformable-detr", lambda: DeformableDetrConfig(backbone_config=several(), num_feature_levels=3, **{**DETR, "d_model": 32}), lambda: DeformableDetrImageProcessor(size=SHORTEST)),
@@ -54,7 +55,8 @@ SCALES = {"detect-rt-detr": 0.5, "detect-rt-detr-v2": 0.5, "detect-d-fine": 0.5}
 PHOTOS = [(61, 47), (40, 80)]
 # The graph of its export is for the size of map that it was traced with.
 SAME_SHAPE = {"detect-deformable-detr": [(61, 47), (122, 94)]}
-UNKNOWN_TO_OPTIMUM = ("detect-conditional-detr", "detect-deformable-detr")
+# Optimum's exports of DETR have no mask of the padding.
+TRACED = ("detect-detr-padded", "detect-conditional-detr", "detect-deformable-detr")
 
 
 def traced(model, is_dynamic):
@@ -85,7 +87,7 @@ def make():
         made = config()
         made.id2label, made.label2id = NAMES, {name: id for id, name in NAMES.items()}
         model = spread(AutoModelForObjectDetection.from_config(made, attn_implementation="eager"), scale=SCALES.get(repository, 0.3))
-        if repository in UNKNOWN_TO_OPTIMUM:
+        if repository in TRACED:
             save(repository, model, [processor], traced(model, repository not in SAME_SHAPE))
         else:
             export(repository, model, "object-detection", [processor])

@@ -3,6 +3,7 @@ import { expect, test } from '@playwright/test';
 import { startEngine } from '../../../../src/server/node/engines.ts';
 import { createTestContext, ObjectDetector, VisionHandler, type Detections } from '../../../../src/worker.ts';
 import { createFiles } from '../../../../src/worker/models/files.ts';
+import type { Tensors } from '../../../../src/contract/tensors.ts';
 import { stubSession } from '../../support/stub-session.ts';
 
 type Boxes = readonly (readonly number[])[];
@@ -85,4 +86,55 @@ test('a handler that does not map boxes refuses such inputs, and so are those of
     await expect(start(ObjectDetector, dims)).rejects.toMatchObject(refusal);
   await start(ObjectDetector, ['batch', 2]);
   await start(ObjectDetector, [1, 2]);
+});
+
+test('padding: pixel_mask is 0 there, and fractions of boxes are of the rest', async () => {
+  const feeds: Tensors[] = [];
+  const session = stubSession(
+    [
+      { name: 'pixel_values', dtype: 'float32', dims: ['batch', 3, 'height', 'width'] },
+      { name: 'pixel_mask', dtype: 'int64', dims: ['batch', 'height', 'width'] },
+    ],
+    [
+      { name: 'logits', dtype: 'float32', dims: ['batch', 1, 2] },
+      { name: 'pred_boxes', dtype: 'float32', dims: ['batch', 1, 4] },
+    ],
+    (inputs = {}) => {
+      feeds.push(inputs);
+      const rows = inputs['pixel_values']?.dims[0] ?? 0;
+      const repeat = (row: number[]) =>
+        Float32Array.from({ length: rows * row.length }, (_, at) => row[at % row.length]!);
+      return {
+        logits: { dtype: 'float32', dims: [rows, 1, 2], data: repeat([9, 0]) },
+        pred_boxes: { dtype: 'float32', dims: [rows, 1, 4], data: repeat([0.5, 0.5, 0.5, 1]) },
+      };
+    },
+  );
+  const padTensor = { size: [4, 6] };
+  const config = {
+    handler: { imageProcessing: [{ resize: { size: 2 } }, 'toTensor', { padTensor }], decoder: 'detr' },
+  };
+  const detector = new ObjectDetector();
+  await expect(detector.initialize(createTestContext({ session, config }))).resolves.toBeUndefined();
+  const photo = (height: number, width: number) => ({
+    data: new Uint8Array(height * width * 3),
+    dims: [height, width, 3],
+  });
+  const context = createTestContext({ session, config, batchSize: 2 });
+  const found = (await detector.handle([photo(4, 8), photo(8, 4)], context)) as readonly Detections[];
+  expect(found.map(boxes)).toEqual([[[2, 0, 6, 4]], [[1, 0, 3, 8]]]);
+  const { pixel_mask: mask } = feeds.at(-1)!;
+  expect(mask!.dims).toEqual([2, 4, 6]);
+  expect(Array.from(mask!.data as BigInt64Array, Number)).toEqual(
+    [
+      [1, 1, 1, 1, 0, 0],
+      [1, 1, 1, 1, 0, 0],
+      [0, 0, 0, 0, 0, 0],
+      [0, 0, 0, 0, 0, 0],
+      [1, 1, 0, 0, 0, 0],
+      [1, 1, 0, 0, 0, 0],
+      [1, 1, 0, 0, 0, 0],
+      [1, 1, 0, 0, 0, 0],
+    ].flat(),
+  );
 });

@@ -92,6 +92,18 @@ test("each processor's defaults are those of its class", () => {
   }
 });
 
+test('pad_size of a detector of the DETR family pads below and right, after normalize, if each image fits', () => {
+  const steps = (side: number, architecture = 'DetrForObjectDetection'): unknown =>
+    imageProcessingOf(
+      { image_processor_type: 'DetrImageProcessor', do_pad: true, pad_size: { height: side, width: side } },
+      { architectures: [architecture] },
+    ).slice(-2);
+  const padTensor = { size: [1333, 1333], position: 'top-left' };
+  expect(steps(1333)).toEqual([{ normalize: expect.anything() }, { padTensor }]);
+  expect(() => steps(1332)).toThrow(/pad_size is .* so that each image fits/);
+  expect(() => steps(1333, 'DetrForSegmentation')).toThrow(/pad_size is .* the size that the image is resized to/);
+});
+
 test('a NaFlex model of SigLIP 2 is named, with what to take in its place', () => {
   expect(() => imageProcessingOf({ image_processor_type: 'Siglip2ImageProcessorFast' }, {})).toThrow(
     /"Siglip2ImageProcessorFast"; .* A NaFlex model of SigLIP 2 reads patches .* fixed size, such as siglip2-base-patch16-224/,

@@ -290,6 +290,10 @@ test('what cannot be derived names the field and the key', async () => {
     [{ image_processor_type: 'ZoeDepthImageProcessor', resample: 3 }, 'resample is 3; expected 2 (bilinear)'],
     [{ image_processor_type: 'DPTImageProcessor', size: { shortest_edge: 5 } }, 'size is'],
     [{ image_processor_type: 'DPTImageProcessor', ensure_multiple_of: 0 }, 'ensure_multiple_of is 0'],
+    [
+      { image_processor_type: 'YolosImageProcessor', do_pad: true, pad_size: { height: 1333, width: 1333 } },
+      'pad_size is',
+    ],
   ] as const)
     expect(await fails(processor)).toMatch(
       new RegExp(
