@@ -58,13 +58,19 @@ export function pixelMask(info: TensorInfo, { rows, height, width, contents = []
   });
   if (!contents.some(Boolean)) return repeat(info, own, [1]);
   const [, maskHeight, maskWidth] = own as [number, number, number];
-  const values = Array.from({ length: rows * maskHeight * maskWidth }, (_, at) => {
-    const content = contents[Math.floor(at / (maskHeight * maskWidth))] ?? { width, height };
-    const y = Math.floor(((Math.floor(at / maskWidth) % maskHeight) * height) / maskHeight);
-    const x = Math.floor(((at % maskWidth) * width) / maskWidth);
-    return x < content.width && y < content.height ? 1 : 0;
-  });
-  return repeat(info, own, values);
+  const mask = repeat(info, own, [0]);
+  const data = mask.data as Float32Array;
+  const one = repeat(info, [1], [1]).data[0] as number;
+  for (let row = 0; row < rows; row++) {
+    const content = contents[row] ?? { width, height };
+    const columns = Math.ceil((content.width * maskWidth) / width);
+    const lines = Math.ceil((content.height * maskHeight) / height);
+    for (let y = 0; y < lines; y++) {
+      const start = (row * maskHeight + y) * maskWidth;
+      data.fill(one, start, start + columns);
+    }
+  }
+  return mask;
 }
 
 /** Returns a tensor of the input's dtype that has the values again and again. */

@@ -150,7 +150,7 @@ const STEPS: {
   },
   padTensor: {
     description:
-      'Pads the tensor with zeros: to the size [height, width], or up to a multiple of multipleOf. The image is at the top left unless position is center. Comes after toTensor.',
+      'Pads the tensor with zeros: to the size [height, width], or up to a multiple of multipleOf. The image is at the top left unless position is center. At the top left, the pixel_mask of a model is 0 in the padding, and the boxes of a detector that has one are in fractions of the rest. Comes after toTensor.',
     value: {
       anyOf: [
         heightWidth,
