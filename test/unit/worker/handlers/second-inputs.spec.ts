@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { startEngine } from '../../../../src/server/node/engines.ts';
 import { createTestContext, ObjectDetector, VisionHandler, type Detections } from '../../../../src/worker.ts';
+import { pixelMask } from '../../../../src/worker/handlers/other-inputs.ts';
 import { createFiles } from '../../../../src/worker/models/files.ts';
 import type { Tensors } from '../../../../src/contract/tensors.ts';
 import { stubSession } from '../../support/stub-session.ts';
@@ -137,4 +138,12 @@ test('padding: pixel_mask is 0 there, and fractions of boxes are of the rest', a
       [1, 1, 0, 0, 0, 0],
     ].flat(),
   );
+});
+
+test('a pixel_mask of a fixed size is that of the tensor, scaled to the nearest pixel', () => {
+  const contents = [{ width: 4, height: 2 }, undefined, { width: 2, height: 4 }];
+  const info = { name: 'pixel_mask', dtype: 'float32', dims: ['batch', 2, 3] } as const;
+  const { dims, data } = pixelMask(info, { rows: 3, width: 6, height: 4, contents });
+  expect(dims).toEqual([3, 2, 3]);
+  expect([...data]).toEqual([1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0]);
 });
