@@ -1,4 +1,4 @@
-import { load, paintLandmarks } from 'tabserve';
+import { FACE_CONNECTIONS, load, paintLandmarks } from 'tabserve';
 
 const faces = await load('/models/face/', { handler: 'face_landmarker' });
 const camera = await navigator.mediaDevices.getUserMedia({ video: true });
@@ -6,7 +6,10 @@ const context = document.querySelector('canvas')!.getContext('2d')!;
 
 const sequence = faces.openSequence();
 for await (const { result, frame } of sequence.frames(camera)) {
-  if (frame) context.drawImage(frame, 0, 0);
-  paintLandmarks(context, result);
+  if (frame) {
+    [context.canvas.width, context.canvas.height] = [frame.displayWidth, frame.displayHeight];
+    context.drawImage(frame, 0, 0);
+  }
+  paintLandmarks(context, result, FACE_CONNECTIONS);
 }
 await sequence.end();

@@ -1,3 +1,4 @@
+import { TabServeError } from '../../contract/errors.js';
 import { FACE_LANDMARKS } from '../../shared/face-points.js';
 import type { Landmark } from '../../worker/outputs/people/found.js';
 import { between, cross, degrees, distance, dot, middle, unit, type Vector } from './vectors.js';
@@ -48,7 +49,7 @@ const RIGHT_BROW = [105, 66, 107, 63, 70];
  * made perpendicular to x, and z = x × y, in units of 1. They are the columns of Rz(roll) · Ry(−yaw) · Rx(−pitch), so
  * yaw = atan2(x₃, √(x₁² + x₂²)), pitch = −atan2(y₃, z₃) and roll = atan2(x₂, x₁). It is within 5° of the rotation that fits
  * MediaPipe's canonical face model best.
- * @throws `RangeError` if the face has not 468 landmarks
+ * @throws `invalid-input` if the face has not 468 landmarks
  */
 export function headPose(face: Face): HeadPose {
   const { x, y, z } = axesOf(face, 'headPose');
@@ -74,7 +75,7 @@ export function headPose(face: Face): HeadPose {
  *   0.2
  *
  * The numbers are those of faces at rest and of what faces do, by eye: faces differ, so compare a face with itself.
- * @throws `RangeError` if the face has not 468 landmarks
+ * @throws `invalid-input` if the face has not 468 landmarks
  */
 export function faceMeasures(face: Face): FaceMeasures {
   const { x, y } = axesOf(face, 'faceMeasures');
@@ -114,7 +115,10 @@ function part(value: number, none: number, all: number): number {
 /** Returns the axes of a head: to its left, downwards, and away from where it looks. */
 function axesOf({ landmarks }: Face, name: string): { readonly x: Vector; readonly y: Vector; readonly z: Vector } {
   if (landmarks.length !== COUNT)
-    throw new RangeError(`${name} needs the ${COUNT} landmarks of a face, not ${landmarks.length}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `${name} needs the ${COUNT} landmarks of a face, not ${landmarks.length}.`,
+    );
   const { rightEyeOuter, leftEyeOuter, forehead, chin } = FACE_LANDMARKS;
   const x = unit(between(landmarks[rightEyeOuter]!, landmarks[leftEyeOuter]!));
   const z = unit(cross(x, between(landmarks[forehead]!, landmarks[chin]!)));

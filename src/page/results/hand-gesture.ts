@@ -1,3 +1,4 @@
+import { TabServeError } from '../../contract/errors.js';
 import type { Landmark } from '../../worker/outputs/people/found.js';
 import { between, degrees, distance, dot, unit } from './vectors.js';
 
@@ -39,11 +40,14 @@ const UPRIGHT = 45;
  * | `thumbUp`, `thumbDown` | out, upwards or downwards | bent | bent | bent | bent |
  * | `victory` | in | straight | straight | bent | bent |
  * | `iLoveYou` | out | straight | bent | bent | straight |
- * @throws `RangeError` if the hand has not 21 landmarks
+ * @throws `invalid-input` if the hand has not 21 landmarks
  */
 export function handGesture({ landmarks }: { readonly landmarks: readonly Landmark[] }): HandGesture {
   if (landmarks.length !== COUNT)
-    throw new RangeError(`handGesture needs the ${COUNT} landmarks of a hand, not ${landmarks.length}.`);
+    throw new TabServeError(
+      'invalid-input',
+      `handGesture needs the ${COUNT} landmarks of a hand, not ${landmarks.length}.`,
+    );
   const at = (index: number): Landmark => landmarks[index]!;
   const bends = FINGERS.map((base) => bendOf(at(base), at(base + 1), at(base + 2), at(base + 3)));
   if (bends.some((bend) => !(bend < STRAIGHT || bend > BENT))) return 'none';

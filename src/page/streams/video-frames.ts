@@ -64,6 +64,8 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
       }
     };
     const shown = (_now: number, { mediaTime }: VideoFrameCallbackMetadata): void => {
+      // The empty frame of a camera that was stopped may come before `suspend`.
+      if (isStopped(video)) return sink.end();
       callback = video.requestVideoFrameCallback(shown);
       void grab(mediaTime);
     };

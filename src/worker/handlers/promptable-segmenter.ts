@@ -54,7 +54,9 @@ export interface PromptedMask {
  * points of an object, of which a box takes two, and none that are outside of it.
  *
  * A mask is interpolated as its processor does: for SAM to the size of the tensor, then without its padding to that of the
- * photo; for SAM 2 to that of the photo. A mask without a pixel is left out.
+ * photo; for SAM 2 to that of the photo. A mask without a pixel is left out. `score` is the model's own
+ * estimate of how well the mask fits (its intersection over union), which may be above 1. The runs of a mask are pairs of
+ * a start and a length, of the photo's pixels row by row.
  * @input `{ image, points?, labels?, boxes? }`
  * @answer `[{ object, score, box: { xmin, ymin, xmax, ymax }, mask: { width, height, runs } }, …]`: the best mask of each
  *   object, or all, best first; box and mask in pixels of the image; `paintInstances` makes them an `ImageData`

@@ -38,7 +38,8 @@ export interface RankedText {
 
 /**
  * Ranks texts by how well they answer a query, as `rank` of sentence-transformers' `CrossEncoder` does: the model reads
- * the query and each text together. Its output `[rows, 1]` holds a number for each pair.
+ * the query and each text together. Its output `[rows, 1]` holds a number for each pair. A repository of
+ * sentence-transformers names its own `activation`.
  * @input `{ query, texts }`
  * @answer `[{ index, score }, …]`, best first; `index` is the text's place in the input `{ query, texts }`
  */

@@ -31,7 +31,8 @@ export interface TokenClassifierParams extends TextParams {
 /**
  * Labels the tokens of a text, or finds the entities in it, such as names: those of transformers' pipeline
  * `token-classification`. The model's output `[rows, tokens, labels]` holds logits.
- * @answer `[{ label, score, word, start, end }, …]` in the order of the text; `text.slice(start, end)` is the entity
+ * @answer `[{ label, score, word, start, end }, …]` in the order of the text; `text.slice(start, end)` is the
+ *   token, or the entity with another `aggregationStrategy` than `none`, such as `simple`
  */
 export class TokenClassifier extends TextHandler<readonly Entity[]> {
   declare readonly paramsType?: TokenClassifierParams;

@@ -221,6 +221,20 @@ function sideOf(direction: string | undefined): 'left' | 'right' {
 function shortening({ model, pre_tokenizer }: TokenizerJson): (text: string) => string {
   if (model?.type !== 'WordPiece' || pre_tokenizer?.type !== 'BertPreTokenizer') return (text) => text;
   const most = (model.max_input_chars_per_word ?? 100) + 10;
-  const long = new RegExp(`[A-Za-z0-9]{${most},}`, 'g');
-  return (text) => text.replace(long, (word) => word.slice(0, most));
+  return (text) => {
+    // A loop: a regular expression has no room on its stack for a run of millions.
+    let [short, run, from] = ['', 0, 0];
+    for (let at = 0; at <= text.length; at++)
+      if (at < text.length && isLetterOrDigit(text.charCodeAt(at))) run += 1;
+      else {
+        if (run > most) [short, from] = [short + text.slice(from, at - run + most), at];
+        run = 0;
+      }
+    return from === 0 ? text : short + text.slice(from);
+  };
+}
+
+/** Returns whether a code unit is one of A–Z, a–z and 0–9. */
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 }
