@@ -227,10 +227,10 @@ test('pose_landmarker: a mask of the photo, only if it is asked for', async () =
   for (const { photo, size, runs } of MASKS) {
     const [found] = await client.predict(await photoOf({ photo, turn: 0 }), { params: { mask: true } });
     expect(found!.mask).toMatchObject({ width: size[0], height: size[1] });
-    // Detector and model are others than MediaPipe's: its regions are smaller, and what is beyond them is outside.
+    // Detector and model are of another generation than MediaPipe's, and what is beyond the region is outside.
     const iou = maskIou(size, found!.mask!.runs, runs);
     test.info().annotations.push({ type: 'IoU', description: `${photo}: ${iou.toFixed(3)}` });
-    expect(iou, photo).toBeGreaterThan(0.65);
+    expect(iou, photo).toBeGreaterThan(photo.includes('astronaut') ? 0.65 : 0.95);
     const [without] = await client.predict(await photoOf({ photo, turn: 0 }));
     expect(without).not.toHaveProperty('mask');
   }

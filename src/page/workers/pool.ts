@@ -231,8 +231,10 @@ export class WorkerPool {
         }),
       );
       checkAnswer(answer, batch.size);
-      if (answer.larger) slot.comparing = slot.worker!.compareLarger?.(answer.larger);
+      if (answer.larger) slot.comparing = Promise.all([slot.comparing, slot.worker!.compareLarger?.(answer.larger)]);
       if (slot.comparing) await slot.comparing;
+      // It was lost meanwhile, and its jobs run again.
+      if (connection.error) throw connection.error;
       noteKept(slot, kept, answer.kept ?? []);
       on.ran(batch.size, answer, clock.now() - sentAt);
       const failure = failureOf(answer);

@@ -52,8 +52,8 @@ export class Slot {
   readonly #others = new Set<Batch>();
   /** Batches that it has run. */
   runs = 0;
-  /** The comparison that all of its answers wait for; undefined while there is none. */
-  comparing: Promise<void> | undefined;
+  /** The comparisons that all of its answers wait for; undefined if there were none. */
+  comparing: Promise<unknown> | undefined;
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;

@@ -8,7 +8,7 @@ export function outputsSchema(defaults: Readonly<Record<string, string>>): Schem
     properties: Object.fromEntries(
       Object.entries(defaults).map(([role, name]) => [
         role,
-        { type: 'string', description: `The name of the output with: ${role}. Default: ${name}.` },
+        { type: 'string', description: `The name of the output with the ${role}. Default: ${name}.` },
       ]),
     ),
     description: 'The names of the outputs of the node `landmarks`.',
