@@ -3,6 +3,7 @@ import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { wrongValue } from '../shared/read-options.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
+import { StatusCounts } from './http/status-counts.js';
 import { isClient, Loader, type Opened } from './loader.js';
 import {
   readServerOptions,
@@ -39,6 +40,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   readonly #draining = new Set<ServedVersion>();
   readonly #traffic = new Traffic();
   readonly #shadows = new Map<string, Shadow>();
+  readonly #statuses = new StatusCounts();
 
   /** @throws `invalid-input` for a wrong option, and for one that does not exist */
   constructor(options: ModelServerOptions<Load> = {}) {
@@ -235,6 +237,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
       server: this as unknown as Manager,
       predict: (served, input, options) => this.#predict(served, input, options),
       disposed: this.#disposed.signal,
+      statuses: this.#statuses,
       ...this.#settings,
     });
   }

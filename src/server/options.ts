@@ -25,6 +25,12 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
    * @default 6553500
    */
   readonly maxRequestSize?: number;
+  /**
+   * The most bytes of an answer over HTTP: a larger one is replaced by an error 500. One that is sent in parts has no
+   * limit. The name is TorchServe's.
+   * @default no limit
+   */
+  readonly maxResponseSize?: number;
   /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */
   readonly timeout?: number;
   /**
@@ -40,6 +46,7 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
 export interface ServerSettings {
   readonly load: LoadModel | undefined;
   readonly maxRequestSize: number;
+  readonly maxResponseSize: number;
   readonly timeout: number;
   readonly management: ManagementOptions | undefined;
   readonly clock: Clock;
@@ -50,17 +57,25 @@ export function readServerOptions(options: ModelServerOptions): ServerSettings {
   const {
     load,
     maxRequestSize = 6_553_500,
+    maxResponseSize = Infinity,
     timeout = 120_000,
     management,
     clock = browserClock,
-  } = readCallOptions(options, 'ModelServer', ['load', 'maxRequestSize', 'timeout', 'management', 'clock']);
+  } = readCallOptions(options, 'ModelServer', [
+    'load',
+    'maxRequestSize',
+    'maxResponseSize',
+    'timeout',
+    'management',
+    'clock',
+  ]);
   checkTimeout(timeout);
-  if (!(typeof maxRequestSize === 'number' && maxRequestSize > 0))
-    throw wrongValue('maxRequestSize', 'a number above 0', maxRequestSize);
+  for (const [name, size] of Object.entries({ maxRequestSize, maxResponseSize }))
+    if (!(typeof size === 'number' && size > 0)) throw wrongValue(name, 'a number above 0', size);
   if (load && typeof load !== 'function') throw wrongValue('load', 'a function', load);
   const { allowsUrl } = management ?? {};
   if (management && typeof allowsUrl !== 'function') throw wrongValue('management.allowsUrl', 'a function', allowsUrl);
-  return { load, maxRequestSize, timeout, management, clock };
+  return { load, maxRequestSize, maxResponseSize, timeout, management, clock };
 }
 
 /** What `register` takes beside the model, and beside the options of `load`. */
