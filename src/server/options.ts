@@ -38,6 +38,8 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
    * only.
    */
   readonly management?: ManagementOptions;
+  /** Called when a version was registered, removed, scaled or made a default: time to keep `snapshot()`. */
+  readonly onChange?: () => void;
   /** @default the browser's */
   readonly clock?: Clock;
 }
@@ -49,6 +51,7 @@ export interface ServerSettings {
   readonly maxResponseSize: number;
   readonly timeout: number;
   readonly management: ManagementOptions | undefined;
+  readonly onChange: (() => void) | undefined;
   readonly clock: Clock;
 }
 
@@ -60,6 +63,7 @@ export function readServerOptions(options: ModelServerOptions): ServerSettings {
     maxResponseSize = Infinity,
     timeout = 120_000,
     management,
+    onChange,
     clock = browserClock,
   } = readCallOptions(options, 'ModelServer', [
     'load',
@@ -67,15 +71,17 @@ export function readServerOptions(options: ModelServerOptions): ServerSettings {
     'maxResponseSize',
     'timeout',
     'management',
+    'onChange',
     'clock',
   ]);
   checkTimeout(timeout);
   for (const [name, size] of Object.entries({ maxRequestSize, maxResponseSize }))
     if (!(typeof size === 'number' && size > 0)) throw wrongValue(name, 'a number above 0', size);
   if (load && typeof load !== 'function') throw wrongValue('load', 'a function', load);
+  if (onChange && typeof onChange !== 'function') throw wrongValue('onChange', 'a function', onChange);
   const { allowsUrl } = management ?? {};
   if (management && typeof allowsUrl !== 'function') throw wrongValue('management.allowsUrl', 'a function', allowsUrl);
-  return { load, maxRequestSize, maxResponseSize, timeout, management, clock };
+  return { load, maxRequestSize, maxResponseSize, timeout, management, onChange, clock };
 }
 
 /** What `register` takes beside the model, and beside the options of `load`. */
@@ -96,6 +102,14 @@ export interface RegisterOptions {
 export interface RegisteredModel {
   readonly name: string;
   readonly version: string;
+}
+
+/** A version of a model that was registered by its location, as data: `register(model, options)` brings it back. */
+export interface RegisteredLocation extends RegisteredModel {
+  readonly model: string;
+  readonly isDefault: boolean;
+  /** What it was registered with, beside name and version, as far as JSON can hold it. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** The versions of a model that take requests. */

@@ -663,7 +663,7 @@ test('options that are none, do not exist or have a wrong type are refused by th
     [server('load'), 'expected an object as options of ModelServer, got "load".'],
     [
       server({ timeOut: 5 }),
-      'timeOut is not an option of ModelServer (load, maxRequestSize, maxResponseSize, timeout, management, clock).',
+      'timeOut is not an option of ModelServer (load, maxRequestSize, maxResponseSize, timeout, management, onChange, clock).',
     ],
     [server({ load: '/models/' }), 'load: expected a function, got "/models/".'],
     [server({ maxRequestSize: '10' }), 'maxRequestSize: expected a number above 0, got "10".'],

@@ -289,7 +289,8 @@ test('limits: the server, the device, and the size of a body', async () => {
     await delivered();
   }
   expect((await stuck).said).toBe('200 by server, because: device-timeout');
-  expect(world.device.aborted).toEqual(['/predictions/digits']);
+  // The abort goes to the page in a message.
+  await expect.poll(() => world.device.aborted).toEqual(['/predictions/digits']);
 
   // Nobody else can answer: the server may take its time, as for a large upload.
   let answerLate!: () => void;
