@@ -83,12 +83,15 @@ export async function streamResponse(
       },
       { highWaterMark: 0 },
     );
-    return response(body, type ?? (isText ? 'text/plain; charset=utf-8' : 'application/x-ndjson'));
+    // A reverse proxy, and a service worker, would wait for the whole answer.
+    return response(body, type ?? (isText ? 'text/plain; charset=utf-8' : 'application/x-ndjson'), 200, UNBUFFERED);
   } catch (error) {
     end();
     throw error;
   }
 }
+
+const UNBUFFERED = { 'X-Accel-Buffering': 'no' };
 
 function encode(part: unknown, isText: boolean): Uint8Array {
   const text = isText && typeof part === 'string' ? part : `${JSON.stringify(toJson(part) ?? null)}\n`;

@@ -17,7 +17,7 @@ export interface BenchFlags {
 }
 
 /** What a load has shown. Times are milliseconds. */
-export interface BenchReport {
+interface BenchReport {
   readonly url: string;
   readonly concurrency: number;
   /** Seconds that were measured. */
