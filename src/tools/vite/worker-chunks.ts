@@ -65,7 +65,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['remote', /^(worker\/engines\/remote\/|shared\/(open-inference\/|json-cost))/],
   ['packed', /^worker\/models\/sources\/|modern-tar/],
   ['repository', /^worker\/models\/hugging-face\//],
-  ['workflow', /^worker\/(models|host)\/(workflow|nodes|node-precision)\./],
+  ['workflow', /^worker\/((models|host)\/(workflow|nodes|node-precision|war)\.|handlers\/graph-workflow)/],
   ['hash', /@noble/],
   ['rare', /^worker\/(models\/(yaml|onnx)|host\/(describe|nearest)|engines\/onnx\/widen|outputs\/ultralytics)/],
 ];
