@@ -55,7 +55,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   [
     'text',
-    /^worker\/(handlers\/(text-(handler|input|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
+    /^worker\/(handlers\/(text-(handler|input|classifier|feature|reranker)|fill-mask|zero-shot-text|task-tokens|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
   ],
   ['ocr', /^worker\/(handlers\/text-|outputs\/ocr\/)/],
   ['audio', /^(worker\/(handlers\/(audio|voice|silero)|audio\/|outputs\/speech)|contract\/audio)/],
