@@ -40,7 +40,8 @@ const LOGITS = 'logits_per_image';
  *
  * The model is one file with inputs for both, `model.onnx`. What its two parts (`text_model.onnx` and
  * `vision_model.onnx`) return becomes no probability without the scale that the whole model multiplies with, which they
- * do not have: `image_text_embedder` reads them.
+ * do not have: `image_text_embedder` reads them. So the labels are encoded again for each batch; `image_text_embedder`
+ * keeps the vectors of texts, and is faster where each photo is compared with the same labels.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotImageClassifier extends VisionHandler<Classification> {
