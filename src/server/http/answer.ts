@@ -17,11 +17,14 @@ export async function answer(request: Request, context: RouteContext): Promise<R
   return response;
 }
 
+/** What the ids of this server begin with. A page without HTTPS has no crypto.randomUUID. */
+const SERVER_ID = crypto.getRandomValues(new Uint32Array(2)).join('-');
+let requests = 0;
+
 /** Returns the id that the request has, so that logs of several servers can be joined; a new one if it has none. */
 function requestId({ headers }: Request): string {
   const given = headers.get('x-request-id') ?? '';
-  // A page without HTTPS has no crypto.randomUUID.
-  return /^[\x21-\x7e]{1,200}$/.test(given) ? given : crypto.getRandomValues(new Uint32Array(4)).join('-');
+  return /^[\x21-\x7e]{1,200}$/.test(given) ? given : `${SERVER_ID}-${++requests}`;
 }
 
 async function answerWithoutId(request: Request, context: RouteContext): Promise<Response> {

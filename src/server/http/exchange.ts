@@ -19,7 +19,7 @@ export class Exchange implements HttpExchange {
     if (status === 200 && !headers) return response;
     const isBare = status === 204 || status === 205 || status === 304;
     const all = new Headers(response.headers);
-    if (isBare) all.delete('Content-Type');
+    if (isBare) for (const name of ['Content-Type', 'Content-Length']) all.delete(name);
     for (const [name, value] of Object.entries(headers ?? {})) all.set(name, value);
     return new Response(isBare ? null : response.body, { status, headers: all });
   }

@@ -56,12 +56,15 @@ export function jsonResponse(value: unknown, status = 200, headers: Readonly<Rec
   return response(JSON.stringify(value), 'application/json', status, headers);
 }
 
-/** Returns a response that nobody caches. */
+/** Returns a response that nobody caches, and that says how long it is, unless it comes in parts. */
 export function response(
   body: BodyInit,
   type: string,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(body, { status, headers: { 'Content-Type': type, ...NO_STORE, ...headers } });
+  const whole = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const size = whole instanceof Blob ? whole.size : (whole as Partial<ArrayBuffer>).byteLength;
+  const length = size === undefined ? {} : { 'Content-Length': String(size) };
+  return new Response(whole, { status, headers: { 'Content-Type': type, ...length, ...NO_STORE, ...headers } });
 }

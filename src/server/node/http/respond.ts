@@ -33,8 +33,13 @@ export async function respond(
     return;
   }
   const gone = new AbortController();
-  outgoing.once('close', () => gone.abort(new Error('The client has closed the connection.')));
-  const request = requestOf(incoming, path, gone.signal, bodies);
+  outgoing.once('close', () => {
+    // What has ended well needs no abort, which would cost as much as the rest of a small request.
+    if (!outgoing.writableFinished) gone.abort(new Error('The client has closed the connection.'));
+  });
+  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
+  const body = hasBody ? ((await smallBody(incoming, bodies)) ?? bodyOf(incoming, bodies)) : undefined;
+  const request = requestOf(incoming, path, gone.signal, body);
   if (!request)
     return await refuse(incoming, outgoing, 400, 'The request has no path, or a method or a header that is not valid.');
   const response = await answer(request);
@@ -59,21 +64,45 @@ function requestOf(
   incoming: IncomingMessage,
   path: string,
   signal: AbortSignal,
-  bodies: HeldBodies,
+  body: Buffer | ReadableStream | undefined,
 ): Request | undefined {
   const { method = 'GET', headersDistinct } = incoming;
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value) => [name, value] as [string, string]),
   );
-  const hasBody = method !== 'GET' && method !== 'HEAD';
   try {
     if (!path.startsWith('/')) return undefined;
     // The front door looks at the path alone. A path may begin with two slashes.
-    const init = { method, headers, signal, ...(hasBody && { body: bodyOf(incoming, bodies), duplex: 'half' }) };
+    const init = { method, headers, signal, ...(body && { body, duplex: 'half' }) } as RequestInit;
     return new Request(`http://localhost${path}`, init);
   } catch {
     return undefined;
   }
+}
+
+/** A body of so many bytes at most is read whole, before the request is looked at: a stream costs more than they do. */
+const SMALL = 2 ** 18;
+
+/**
+ * Returns a small body; undefined for a large one, and one whose size is not said. A stream tells of one that is cut
+ * off, or evicted from `bodies`.
+ */
+async function smallBody(incoming: IncomingMessage, bodies: HeldBodies): Promise<Buffer | ReadableStream | undefined> {
+  const size = Number(incoming.headers['content-length'] ?? NaN);
+  if (!(size > 0 && size <= SMALL)) return undefined;
+  const chunks: Buffer[] = [];
+  let held!: ReturnType<HeldBodies['begin']>;
+  const failure = await new Promise<unknown>((resolve) => {
+    held = bodies.begin(resolve);
+    held.add(size);
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.once('end', () => resolve(undefined));
+    incoming.once('error', resolve);
+    incoming.once('close', () => resolve(new Error('The body ends early.')));
+  });
+  held.end();
+  if (failure === undefined) return Buffer.concat(chunks);
+  return new ReadableStream({ start: (controller) => controller.error(failure) });
 }
 
 /** How many bytes of a body are held for its reader. */
@@ -130,8 +159,15 @@ async function send(response: Response, incoming: IncomingMessage, outgoing: Ser
     const body = Buffer.from(await response.arrayBuffer());
     return outgoing.destroyed ? undefined : await answerEarly(incoming, outgoing, response.status, body);
   }
+  const isHead = incoming.method === 'HEAD';
+  // What says how long it is, is there as a whole: it goes out as one piece.
+  if (response.body && !isHead && Number(response.headers.get('content-length') ?? Infinity) <= SMALL) {
+    const body = Buffer.from(await response.arrayBuffer());
+    outgoing.writeHead(response.status).end(body);
+    return;
+  }
   outgoing.writeHead(response.status);
-  if (!response.body || incoming.method === 'HEAD') {
+  if (!response.body || isHead) {
     void response.body?.cancel();
     outgoing.end();
     return;
