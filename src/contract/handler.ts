@@ -181,7 +181,8 @@ export interface Handler {
   /**
    * How many batches of requests its worker gets at once. With more than two, `handle` must let them share the engine:
    * the worker calls it for each of them when it comes.
-   * @default 2, of which a worker on WASM gets the second only if it is full
+   * @default 2, of which a worker on WASM gets the second only if it is full; under Node 4, of which it gets only full
+   *   ones beside another
    */
   readonly batchesAtOnce?: number;
   /**

@@ -28,6 +28,9 @@ export interface OpenedWorker {
  */
 export const MAX_BATCHES = 2;
 
+/** Under Node, images are decoded and models run on native threads: while one batch is decoded, others run. */
+const BATCHES_ON_CPU = 4;
+
 /**
  * One worker of the pool, from its opening to its end.
  *
@@ -153,8 +156,9 @@ export class Slot {
     if (this.isReplaying) return false;
     const requests = this.#batches.size - this.#count(({ isExplanation, isPaused }) => isExplanation || isPaused);
     if (requests === 0) return true;
-    const most = this.worker!.batchesAtOnce ?? MAX_BATCHES;
-    return requests < most && (isFull || most > MAX_BATCHES || computesElsewhere(this.backend!));
+    const { batchesAtOnce = 0, backend } = this.worker!;
+    const most = batchesAtOnce || (backend.name === 'cpu' ? BATCHES_ON_CPU : MAX_BATCHES);
+    return requests < most && (isFull || batchesAtOnce > MAX_BATCHES || computesElsewhere(backend));
   }
 
   /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */
