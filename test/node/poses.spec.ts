@@ -121,3 +121,38 @@ test('an export of Ultralytics for people is no model of boxes, and one with ano
     message: expect.stringContaining('4 · 2'),
   });
 });
+
+test('MoveNet as ONNX: whole numbers of 0..255 go in, and points come out in pixels of the photo', async () => {
+  const model = new URL('test/models/movenet/movenet.onnx', root);
+  const config = `
+nodes:
+  landmarks:
+    archive: model.onnx
+    handler: vision_handler
+    config:
+      handler:
+        imageProcessing: [{ letterbox: { size: [64, 64], fill: 0 } }, { toTensor: 1 }, { layout: NHWC }]
+`;
+  using archive = archiveOf(config, { 'model.onnx': model });
+  await using client = await load<'pose_landmarker'>(archive.url);
+  // A photo of 320 × 160 is five times as large as what the model sees of it, from row 16 on.
+  const photo = { data: new Uint8Array(320 * 160 * 3).fill(30), dims: [160, 320, 3] };
+  for (let y = 60; y < 65; y++) photo.data.fill(220, (y * 320 + 200) * 3, (y * 320 + 205) * 3);
+  const [person] = await client.predict(photo);
+  expect(person!.landmarks).toHaveLength(17);
+  // The pixel (40, 12 + 16) of the model, whose left top corner is its place.
+  expect(person!.landmarks[0]).toEqual({
+    x: expect.closeTo(200, 4),
+    y: expect.closeTo(60, 4),
+    score: expect.closeTo(0.75, 6),
+    name: 'nose',
+  });
+  // The first and the last constant: (0.8, 0.1) and (0.2, 0.9) of the square.
+  expect(person!.landmarks[1]).toMatchObject({ x: expect.closeTo(256, 3), y: expect.closeTo(-48, 3), name: 'leftEye' });
+  expect(person!.landmarks[16]).toMatchObject({
+    x: expect.closeTo(64, 3),
+    y: expect.closeTo(208, 3),
+    name: 'rightAnkle',
+  });
+  expect(person!.score).toBeCloseTo((0.75 + 16 * 0.5) / 17, 5);
+});
