@@ -2,6 +2,7 @@
 export function buildKernel(
   path:
     | 'worker/transforms/resample'
+    | 'worker/transforms/crop'
     | 'worker/images/planar/ycc'
     | 'worker/images/planar/video'
     | 'worker/outputs/interpolate',

@@ -6,6 +6,7 @@ import wabt from 'wabt';
 /** Where each kernel lies under `src`, without its ending, and the name of its constant. */
 const KERNELS = {
   'worker/transforms/resample': 'RESAMPLE_WASM',
+  'worker/transforms/crop': 'CROP_WASM',
   'worker/images/planar/ycc': 'YCC_WASM',
   'worker/images/planar/video': 'VIDEO_WASM',
   'worker/outputs/interpolate': 'INTERPOLATE_WASM',

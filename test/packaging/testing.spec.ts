@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -174,6 +174,8 @@ test('the fixture: an archive on every backend, and a handler of the app under i
   // The README's handler.
   mkdirSync(join(app, 'src'));
   copyFileSync(root('test/readme/even.worker.ts'), join(app, 'src/even.worker.ts'));
+  cpSync(root('public/models/face'), join(app, 'public/models/face'), { recursive: true });
+  copyFileSync(root('public/models/selfie/samples/astronaut.jpg'), join(app, 'public/astronaut.jpg'));
   symlinkSync('../vite/bin/vite.js', join(app, 'node_modules/.bin/vite'));
   const port = await new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -184,7 +186,7 @@ test('the fixture: an archive on every backend, and a handler of the app under i
   const args = [root('node_modules/@playwright/test/cli.js'), 'test', '--workers=1', '--reporter=line'];
   const ran = await run(app, process.execPath, args, { PORT: String(port) });
   expect(ran.code, ran.stdout + ran.stderr).toBe(0);
-  expect(ran.stdout).toContain('3 passed');
+  expect(ran.stdout).toContain('4 passed');
   rmSync(join(app, 'node_modules/@types'), { recursive: true, force: true });
   symlinkSync(root('node_modules/@types'), join(app, 'node_modules/@types'), 'dir');
   const compiler = [
@@ -200,6 +202,7 @@ test('the fixture: an archive on every backend, and a handler of the app under i
     '--skipLibCheck',
     'tests/digits.spec.ts',
     'tests/even.spec.ts',
+    'tests/faces.spec.ts',
     'tests/fields.spec.ts',
   ];
   const typed = await run(app, process.execPath, compiler);

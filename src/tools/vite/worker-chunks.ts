@@ -41,7 +41,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['tracking', /^worker\/(handlers\/object-tracker|outputs\/tracking\/)/],
   [
     'people',
-    /^(worker\/(handlers\/(face|hand|pose|landmark)-|outputs\/people\/|transforms\/crop-region)|shared\/face-points)/,
+    /^(worker\/(handlers\/(face|hand|pose|landmark)-|outputs\/people\/|transforms\/crop)|shared\/face-points)/,
   ],
   [
     'segmentation',

@@ -1,12 +1,7 @@
 /** Cuts rotated rectangles out of images. */
-import type { DecodedImage, Pixels, Rect, Region } from '../../contract/images.js';
+import type { DecodedImage, Pixels, Rect, Region, Strips } from '../../contract/images.js';
+import { hasCropKernel, sampleByKernel, type AffineMap, type Border } from './crop-kernel.js';
 import { channelByte, PIXEL_BYTES } from './pixel-window.js';
-
-/**
- * What is beyond the image: its nearest pixel; black, which the outermost pixels fade to (zero); or black without
- * fading, as scipy's `affine_transform` has it (cut).
- */
-export type Border = 'replicate' | 'zero' | 'cut';
 
 /**
  * Cuts a rotated rectangle out of an image and scales it, by bilinear sampling without antialiasing. Pixel (u, v) of the
@@ -25,19 +20,26 @@ export async function cropRegion(
   const map = mapOf(region, columns, rows);
   const source = neededPart(map, columns, rows, image, border);
   if (!source) return { ...crop, data: new Uint8Array(crop.stride * rows) };
-  const part = 'read' in image ? await image.read(source) : image;
-  const origin = 'read' in image ? source : { x: 0, y: 0 };
-  return { ...crop, data: sample(part, origin, image, map, crop, border) };
+  const usesKernel = isInt32(region) && hasCropKernel(source);
+  const part = await pixelsOf(image, source, usesKernel);
+  const usesJs = !usesKernel || PIXEL_BYTES[part.format] !== 4;
+  const sampled = usesJs
+    ? sample(part as Pixels, source, image, map, crop, border)
+    : sampleByKernel(part, source, image, map, crop, border);
+  return { ...crop, data: sampled };
 }
 
-/** (x, y) = (a·u + b·v + c, d·u + e·v + f) */
-interface AffineMap {
-  readonly a: number;
-  readonly b: number;
-  readonly c: number;
-  readonly d: number;
-  readonly e: number;
-  readonly f: number;
+/** Whether all places of a region are integers of 32 bits, as the kernel has them. */
+function isInt32({ x, y, width, height }: Region): boolean {
+  return Math.abs(x) + Math.abs(y) + Math.abs(width) + Math.abs(height) < 2 ** 31;
+}
+
+/** Returns the part `source` of an image. @param inStrips whether it may be made a few rows at a time */
+async function pixelsOf(image: DecodedImage | Pixels, source: Rect, inStrips: boolean): Promise<Pixels | Strips> {
+  if ('read' in image) return await (inStrips && image.readStrips ? image.readStrips(source) : image.read(source));
+  const { x, y, width, height } = source;
+  const { format, stride, data } = image;
+  return { format, width, height, stride, data: data.subarray(y * stride + x * PIXEL_BYTES[format]) };
 }
 
 /** Returns the map from pixels of a crop to those of the image. */
@@ -97,6 +99,7 @@ function sample(
   const step = PIXEL_BYTES[format];
   const isZero = border !== 'replicate';
   const [red, green, blue] = [channelByte(format, 0), channelByte(format, 1), channelByte(format, 2)];
+  const round = Math.fround;
   const start = -origin.y * stride - origin.x * step;
   // It rounds halves to even numbers, as OpenCV does.
   const data = new Uint8ClampedArray(crop.width * crop.height * 3);
@@ -108,10 +111,10 @@ function sample(
       if (border === 'cut' && (x < 0 || x > width - 1 || y < 0 || y > height - 1)) continue;
       const left = Math.floor(x);
       const top = Math.floor(y);
-      let east = x - left;
-      let south = y - top;
-      let west = 1 - east;
-      let north = 1 - south;
+      let east = round(x - left);
+      let south = round(y - top);
+      let west = round(1 - (x - left));
+      let north = round(1 - (y - top));
       // `| 0` tells V8 that they are integers.
       const x0 = clamp(left, width) | 0;
       const x1 = clamp(left + 1, width) | 0;
@@ -129,15 +132,18 @@ function sample(
       const ne = upper + x1 * step;
       const sw = lower + x0 * step;
       const se = lower + x1 * step;
-      data[to] =
-        north * (from[nw + red]! * west + from[ne + red]! * east) +
-        south * (from[sw + red]! * west + from[se + red]! * east);
-      data[to + 1] =
-        north * (from[nw + green]! * west + from[ne + green]! * east) +
-        south * (from[sw + green]! * west + from[se + green]! * east);
-      data[to + 2] =
-        north * (from[nw + blue]! * west + from[ne + blue]! * east) +
-        south * (from[sw + blue]! * west + from[se + blue]! * east);
+      data[to] = round(
+        round(north * round(round(from[nw + red]! * west) + round(from[ne + red]! * east))) +
+          round(south * round(round(from[sw + red]! * west) + round(from[se + red]! * east))),
+      );
+      data[to + 1] = round(
+        round(north * round(round(from[nw + green]! * west) + round(from[ne + green]! * east))) +
+          round(south * round(round(from[sw + green]! * west) + round(from[se + green]! * east))),
+      );
+      data[to + 2] = round(
+        round(north * round(round(from[nw + blue]! * west) + round(from[ne + blue]! * east))) +
+          round(south * round(round(from[sw + blue]! * west) + round(from[se + blue]! * east))),
+      );
     }
   return data;
 }

@@ -1,4 +1,4 @@
-"""Rotated crops by OpenCV's warpAffine, for `test/unit/worker/transforms/crop-region.spec.ts`.
+"""Rotated crops by OpenCV's warpAffine, and by scipy's affine_transform (cut), for `test/unit/worker/transforms/crop-region.spec.ts`.
 
     python test/goldens/people/crops.py
 
@@ -12,6 +12,7 @@ import pathlib
 
 import cv2
 import numpy as np
+from scipy.ndimage import affine_transform
 
 HERE = pathlib.Path(__file__).resolve().parent
 # center x and y, width, height, angle; width and height of the crop
@@ -43,5 +44,11 @@ if __name__ == "__main__":
         pixels = {
             name: base64.b64encode(cv2.warpAffine(image, matrix, (columns, lines), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=mode).tobytes()).decode()
             for name, mode in [("replicate", cv2.BORDER_REPLICATE), ("zero", cv2.BORDER_CONSTANT)]}
+        # scipy's first axis is y.
+        turned = np.array([[matrix[1, 1], matrix[1, 0]], [matrix[0, 1], matrix[0, 0]]])
+        planes = [
+            affine_transform(image[..., channel].astype(np.float64), turned, offset=matrix[::-1, 2], output_shape=(lines, columns), order=1, mode="constant", cval=0)
+            for channel in range(3)]
+        pixels["cut"] = base64.b64encode(np.rint(np.stack(planes, -1)).astype(np.uint8).tobytes()).decode()
         rows.append({"crop": crop, **pixels})
     (HERE / "crops.json.gz").write_bytes(gzip.compress(json.dumps(rows).encode(), 9, mtime=0))

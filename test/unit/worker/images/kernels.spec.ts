@@ -27,7 +27,7 @@ function bytes(length: number, seed: number): Uint8Array {
   return Uint8Array.from({ length }, () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) >>> 24);
 }
 
-for (const name of ['worker/images/planar/video', 'worker/outputs/interpolate'] as const)
+for (const name of ['worker/images/planar/video', 'worker/outputs/interpolate', 'worker/transforms/crop'] as const)
   test(`the kernel ${name} is compiled from its source`, async () => {
     expect(readFileSync(`src/${name}.wasm.ts`, 'utf8')).toBe(await buildKernel(name));
   });
