@@ -24,6 +24,8 @@ const PACKAGES = {
     'pyyaml',
     'setuptools',
   ],
+  mlserver: ['mlserver==1.7.1', 'numpy==1.26.4'],
+  kserve: ['kserve==0.21.0', 'numpy==1.26.4'],
 };
 
 /** Returns the folder with the commands of a server's environment. It is made at the first call, which takes minutes. */

@@ -33,6 +33,14 @@ export function packStore(bin, folder) {
   const labels = join(models, 'index_to_name.json');
   pack('classifier', 'image_classifier', '--serialized-file', join(models, 'classifier.pt'), '--extra-files', labels);
   pack('segmenter', 'image_segmenter', '--serialized-file', join(models, 'segmenter.pt'), '--extra-files', labels);
+  pack('detector', 'object_detector', '--serialized-file', join(models, 'detector.pt'), '--extra-files', labels);
+  const words = `${labels},${join(models, 'source_vocab.pt')}`;
+  pack('texts', 'text_classifier', '--serialized-file', join(models, 'texts.pt'), '--extra-files', words);
+  const twoRows = join(models, 'model-config.yaml');
+  writeFileSync(twoRows, 'batchSize: 2\nmaxBatchDelay: 2000\n');
+  pack('batching', join(GOLDENS, 'echo.py'), '--config-file', twoRows);
+  const weights = ['--serialized-file', join(models, 'classifier.pt'), '--extra-files', labels];
+  pack('pair', 'image_classifier', ...weights, '--config-file', twoRows);
   return store;
 }
 

@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Question } from './question.ts';
-
-const root = new URL('../../../', import.meta.url);
-const scene = readFileSync(new URL('test/goldens/detection/scene.png', root));
-const json = { 'content-type': 'application/json' };
-const text = { 'content-type': 'text/plain' };
-const bytes = { 'content-type': 'application/octet-stream' };
+import { bytes, json, JSON_TYPE, scene, text, TEXT_TYPE } from './requests.ts';
+import { BATCHES } from './torchserve-batches.ts';
 
 /** A form with the boundary `x`. Each field: headers beside its name, and its value. */
 function form(...fields: readonly (readonly [name: string, value: string, more?: string])[]): Partial<Question> {
@@ -24,10 +19,6 @@ const order = (name: string, more: Partial<Question> = {}): Question => ({
   body: JSON.stringify({ order: name }),
   ...more,
 });
-
-/** TorchServe sends no content type with a handler's answer, unless the handler sets one. */
-const JSON_TYPE = { type: 'application/json', why: 'our answers say what they are' };
-const TEXT_TYPE = { type: 'text/plain; charset=utf-8', why: 'our answers say what they are' };
 
 const CLASSES = {
   bee: 0.3714197278022766,
@@ -133,6 +124,8 @@ const HANDLER: readonly Question[] = [
     },
   }),
   order('stream', { path: '/predictions/streaming', ours: TEXT_TYPE }),
+  order('stream-json', { path: '/predictions/streaming' }),
+  order('stream-exception', { path: '/predictions/streaming' }),
 ];
 
 /** Paths, methods and their errors. */
@@ -276,10 +269,44 @@ const SEGMENTS: readonly Question[] = [
   },
 ];
 
+const detect = (title: string, more: Partial<Question>): Question => ({
+  title: `object_detector: ${title}`,
+  path: '/predictions/detector',
+  ours: JSON_TYPE,
+  ...more,
+});
+
+const DETECTIONS: readonly Question[] = [
+  detect('boxes and scores, best first', { headers: { 'content-type': 'image/png' }, body: scene }),
+  detect('base64 as text', { headers: text, body: scene.toString('base64') }),
+  detect('a field of a form', form(['data', scene.toString('base64'), file('text/plain')])),
+];
+
+const read = (title: string, body: string, more: Partial<Question> = {}): Question => ({
+  title: `text_classifier: ${title}`,
+  path: '/predictions/texts',
+  headers: text,
+  body,
+  ours: JSON_TYPE,
+  ...more,
+});
+
+const TEXTS: readonly Question[] = [
+  read('a text', 'The owl sees a fox'),
+  read('markup, punctuation, contractions and accents', "<b>The owl</b> &amp; a fox: don't, café!"),
+  read('words that the vocabulary does not have', 'nobody knows'),
+  read('bytes', 'The owl sees', { headers: bytes }),
+  read('a field of JSON', JSON.stringify({ data: 'The owl sees' }), { headers: json }),
+  read('a field of a form', '', form(['data', 'The owl sees', file('text/plain')])),
+  read('bytes that are not UTF-8', '', { headers: bytes, body: new Uint8Array([0x66, 0xff, 0x66]) }),
+  read('no word', '<br>', { without: ['message'] }),
+];
+
 /** What TorchServe and TabServe are asked, by subject, in this order. */
 export const TORCHSERVE: Readonly<Record<string, readonly Question[]>> = {
   'what a handler gets and answers': HANDLER,
   'paths, methods and errors': PATHS,
-  'built-in handlers': [...HANDLERS, ...SEGMENTS],
+  'built-in handlers': [...HANDLERS, ...SEGMENTS, ...DETECTIONS, ...TEXTS],
+  batches: BATCHES,
   management: MANAGEMENT,
 };
