@@ -9,12 +9,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { environment } from './interop/environments.mjs';
 import { startKServe, startMlServer } from './interop/open-inference.mjs';
+import { packArchives } from './interop/archives.mjs';
 import { packStore, startTorchServe } from './interop/torchserve.mjs';
 
 const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } });
 const folder = resolve('.cache/interop/run');
 const environments = ['torchserve', 'mlserver', 'kserve'].map(environment);
 const store = packStore(environments[0], folder);
+const archives = packArchives(environments[0], store);
 
 const MODELS = {
   echo: 'echo',
@@ -55,9 +57,14 @@ try {
     console.log(`Starting ${name}.`);
     running[name] = await start();
   }
-  const tests = spawn('npx', ['playwright', 'test', '--project=node', 'node/interop.spec', '--workers=1'], {
+  const tests = spawn('npx', ['playwright', 'test', '--project=node', 'node/interop', '--workers=1'], {
     stdio: 'inherit',
-    env: { ...process.env, INTEROP_SERVERS: JSON.stringify(running), ...(values.record && { INTEROP_RECORD: '1' }) },
+    env: {
+      ...process.env,
+      INTEROP_SERVERS: JSON.stringify(running),
+      INTEROP_ARCHIVES: JSON.stringify(archives),
+      ...(values.record && { INTEROP_RECORD: '1' }),
+    },
     shell: process.platform === 'win32',
   });
   ended.signal.addEventListener('abort', () => tests.kill());

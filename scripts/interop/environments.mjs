@@ -21,6 +21,7 @@ const PACKAGES = {
     'numpy==1.26.4',
     'captum==0.7.0',
     'onnx==1.16.2',
+    'onnxruntime==1.18.1',
     'pyyaml',
     'setuptools',
   ],
@@ -35,8 +36,8 @@ export function environment(name) {
   const wanted = JSON.stringify(PACKAGES[name]);
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return join(folder, 'bin');
   console.log(`Installing ${name} into .cache/interop/${name}; this takes minutes.`);
-  rmSync(folder, { recursive: true, force: true });
-  run('python3', ['-m', 'venv', folder]);
+  rmSync(mark, { force: true });
+  if (!existsSync(folder)) run('python3', ['-m', 'venv', folder]);
   run(join(folder, 'bin/pip'), ['install', '--quiet', '--no-input', ...PACKAGES[name]]);
   writeFileSync(mark, wanted);
   return join(folder, 'bin');

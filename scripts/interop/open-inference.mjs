@@ -21,6 +21,8 @@ export async function startMlServer(folder) {
     grpc_port: grpc,
     metrics_port: metrics,
     parallel_workers: 0,
+    // An error is none of its tracebacks, whose paths differ.
+    debug: false,
   });
   write('model-settings.json', {
     name: 'numbers',

@@ -15,7 +15,7 @@ export function packStore(bin, folder) {
   const [models, store] = [join(folder, 'models'), join(folder, 'store')];
   rmSync(store, { recursive: true, force: true });
   mkdirSync(store, { recursive: true });
-  run(join(bin, 'python'), [join(GOLDENS, 'make.py'), models]);
+  run(join(bin, 'python'), ['-W', 'ignore', join(GOLDENS, 'make.py'), models]);
   const pack = (name, handler, ...rest) =>
     run(join(bin, 'torch-model-archiver'), [
       '--model-name',

@@ -68,7 +68,7 @@ export const SPECS = {
   },
   'src/worker/tensors/': { wasm: ['engines', 'features'] },
   'src/worker/libraries/': { wasm: ['engines', 'confined'], packaging: ['built', 'restricted', 'size', 'tfjs'] },
-  'src/server/': { node: ['serve', 'interop'], wasm: ['model-server'] },
+  'src/server/': { node: ['serve', 'interop', 'interop-archives'], wasm: ['model-server'] },
   'src/server/http/openai/': { node: ['openai'], wasm: ['openai'] },
   'src/server/service-worker/': { wasm: ['service-worker', 'openai'] },
   'src/server/node/': { node: ['load', 'serve', 'images'] },

@@ -8,6 +8,7 @@ import argparse
 
 import numpy as np
 from kserve import InferOutput, InferResponse, Model, ModelServer, model_server
+from kserve.utils.utils import generate_uuid
 
 
 class Numbers(Model):
@@ -38,7 +39,13 @@ class Numbers(Model):
             output = InferOutput(name, list(answer.shape), "FP32" if name == "sums" else "INT64")
             output.set_data_from_numpy(answer, binary_data=False)
             outputs.append(output)
-        return InferResponse(payload.id, self.name, outputs)
+        return InferResponse(
+            payload.id or generate_uuid(),
+            self.name,
+            outputs,
+            use_binary_outputs=payload.use_binary_outputs,
+            requested_outputs=payload.request_outputs,
+        )
 
 
 class Echo(Model):

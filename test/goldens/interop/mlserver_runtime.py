@@ -3,7 +3,7 @@
 import numpy as np
 from mlserver import MLModel
 from mlserver.codecs import NumpyCodec
-from mlserver.types import InferenceRequest, InferenceResponse
+from mlserver.types import InferenceRequest, InferenceResponse, ResponseOutput
 
 
 class Numbers(MLModel):
@@ -18,5 +18,10 @@ class Numbers(MLModel):
         return InferenceResponse(
             model_name=self.name,
             model_version=self.version,
-            outputs=[NumpyCodec.encode_output(name, outputs[name]) for name in wanted],
+            outputs=[self.output(name, outputs[name]) for name in wanted],
         )
+
+    def output(self, name, tensor):
+        """NumpyCodec would give a list of numbers a second axis."""
+        datatype = "INT64" if tensor.dtype == np.int64 else "FP32"
+        return ResponseOutput(name=name, shape=list(tensor.shape), datatype=datatype, data=tensor.tolist())

@@ -55,7 +55,7 @@ export async function ask(server: Asked, question: Question): Promise<Answer> {
     type: response.headers.get('content-type'),
     hasRequestId: response.headers.has('x-request-id'),
     ...(own !== null && { own }),
-    body: prepared(read(received), question),
+    body: prepared(readBody(received, response.headers), question),
     ...(isBroken && { isBroken }),
   };
 }
@@ -83,6 +83,14 @@ async function receive({ body }: Response): Promise<{ received: Uint8Array; isBr
     return { received: Buffer.concat(parts), isBroken: true };
   }
   return { received: Buffer.concat(parts) };
+}
+
+/** Returns the body; that of the binary tensor extension as its JSON and its bytes. */
+function readBody(bytes: Uint8Array, headers: Headers): unknown {
+  const length = headers.get('inference-header-content-length');
+  if (length === null) return read(bytes);
+  const [json, tensors] = [bytes.subarray(0, Number(length)), bytes.subarray(Number(length))];
+  return { json: read(json), bytes: Buffer.from(tensors).toString('hex') };
 }
 
 function read(bytes: Uint8Array): unknown {
