@@ -1,7 +1,7 @@
 /**
  * `npm run interop [-- --record]`: starts the real TorchServe, MLServer and KServe, asks them what
  * `test/node/interop.spec.ts` asks our server, and compares their answers with the recorded ones, and ours with them.
- * `--record` writes them anew. Ends with code 3 where Python's packages cannot be had.
+ * Then it kills each server while `remote` and a service worker ask it. `--record` writes the answers anew. Ends with code 3 where Python's packages cannot be had.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,47 +29,70 @@ const MODELS = {
   texts: 'texts',
 };
 
-/** The servers, by their names in the spec: each returns where it is, and a function that ends it. */
-const SERVERS = {
-  torchserve: () => startTorchServe(store, { folder: join(folder, 'torchserve'), models: MODELS }),
-  ...Object.fromEntries(
-    ['body', 'json', 'kserve', 'kservev2'].map((envelope) => [
-      `torchserve-${envelope}`,
-      () =>
-        startTorchServe(store, {
-          folder: join(folder, `torchserve-${envelope}`),
-          models: { echo: 'echo', classifier: 'classifier' },
-          settings: [`service_envelope=${envelope}`],
-        }),
-    ]),
-  ),
-  mlserver: () => startMlServer(join(folder, 'mlserver')),
-  kserve: () => startKServe(join(folder, 'kserve')),
-};
+const mlServer = () => startMlServer(join(folder, 'mlserver'));
+const kServe = () => startKServe(join(folder, 'kserve'));
 
-const running = {};
+/** TorchServe with each envelope. */
+const envelopes = Object.fromEntries(
+  ['body', 'json', 'kserve', 'kservev2'].map((envelope) => [
+    `torchserve-${envelope}`,
+    () =>
+      startTorchServe(store, {
+        folder: join(folder, `torchserve-${envelope}`),
+        models: { echo: 'echo', classifier: 'classifier' },
+        settings: [`service_envelope=${envelope}`],
+      }),
+  ]),
+);
+
+const torchServe = (models) => () => startTorchServe(store, { folder: join(folder, 'torchserve'), models });
+
+/** Tests, each with the servers that it asks, by their names in its specs. The last two kill their servers. */
+const RUNS = [
+  {
+    servers: { torchserve: torchServe(MODELS), ...envelopes, mlserver: mlServer, kserve: kServe },
+    tests: ['--project=node', 'node/interop.spec', 'node/interop-archives.spec'],
+  },
+  {
+    servers: { torchserve: torchServe({ tensors: 'tensors' }), mlserver: mlServer, kserve: kServe },
+    tests: ['--project=node', 'node/interop-killed.spec'],
+  },
+  {
+    servers: { torchserve: torchServe({ news: 'texts', backup: 'texts' }), mlserver: mlServer, kserve: kServe },
+    tests: ['--project=wasm', 'browser/interop-killed.spec'],
+  },
+];
+
 // Whoever ends this command ends the servers too, which have groups of processes of their own.
 const ended = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abort());
-try {
-  for (const [name, start] of Object.entries(SERVERS)) {
-    ended.signal.throwIfAborted();
-    console.log(`Starting ${name}.`);
-    running[name] = await start();
+
+process.exitCode = 0;
+for (const { servers, tests } of RUNS) process.exitCode ||= await runTests(servers, tests);
+
+/** Starts servers, runs tests that ask them, and returns the tests' exit code. */
+async function runTests(servers, tests) {
+  const running = {};
+  try {
+    for (const [name, start] of Object.entries(servers)) {
+      ended.signal.throwIfAborted();
+      console.log(`Starting ${name}.`);
+      running[name] = await start();
+    }
+    const child = spawn('npx', ['playwright', 'test', ...tests, '--workers=1'], {
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        INTEROP_SERVERS: JSON.stringify(running),
+        INTEROP_ARCHIVES: JSON.stringify(archives),
+        ...(values.record && { INTEROP_RECORD: '1' }),
+      },
+      shell: process.platform === 'win32',
+    });
+    ended.signal.addEventListener('abort', () => child.kill());
+    const [code] = await once(child, 'exit');
+    return code ?? 1;
+  } finally {
+    await Promise.all(Object.values(running).map(({ stop }) => stop()));
   }
-  const tests = spawn('npx', ['playwright', 'test', '--project=node', 'node/interop', '--workers=1'], {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      INTEROP_SERVERS: JSON.stringify(running),
-      INTEROP_ARCHIVES: JSON.stringify(archives),
-      ...(values.record && { INTEROP_RECORD: '1' }),
-    },
-    shell: process.platform === 'win32',
-  });
-  ended.signal.addEventListener('abort', () => tests.kill());
-  const [code] = await once(tests, 'exit');
-  process.exitCode = code ?? 1;
-} finally {
-  await Promise.all(Object.values(running).map(({ stop }) => stop()));
 }

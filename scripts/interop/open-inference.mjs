@@ -8,7 +8,7 @@ const GOLDENS = resolve('test/goldens/interop');
 
 const tensor = (name, datatype, shape) => ({ name, datatype, shape });
 
-/** Starts MLServer with the model `numbers`. Returns its URL, and a function that ends it. */
+/** Starts MLServer with one model under two names. Returns its URL, and what `startServer` returns. */
 export async function startMlServer(folder) {
   const bin = environment('mlserver');
   const [http, grpc, metrics] = await freePorts(3);
@@ -24,35 +24,39 @@ export async function startMlServer(folder) {
     // An error is none of its tracebacks, whose paths differ.
     debug: false,
   });
-  write('model-settings.json', {
-    name: 'numbers',
-    implementation: 'mlserver_runtime.Numbers',
-    parameters: { version: '1.0' },
-    platform: 'numpy',
-    inputs: [tensor('x', 'FP32', [-1, 3]), tensor('count', 'INT64', [-1])],
-    outputs: [tensor('sums', 'FP32', [-1]), tensor('twice', 'INT64', [-1])],
-  });
+  for (const name of ['numbers', 'backup']) {
+    mkdirSync(join(folder, name), { recursive: true });
+    write(join(name, 'model-settings.json'), {
+      name,
+      implementation: 'mlserver_runtime.Numbers',
+      parameters: { version: '1.0' },
+      platform: 'numpy',
+      inputs: [tensor('x', 'FP32', [-1, 3]), tensor('count', 'INT64', [-1])],
+      outputs: [tensor('sums', 'FP32', [-1]), tensor('twice', 'INT64', [-1])],
+    });
+  }
   copyFileSync(join(GOLDENS, 'mlserver_runtime.py'), join(folder, 'mlserver_runtime.py'));
   const url = `http://127.0.0.1:${http}`;
-  const stop = await startServer(join(bin, 'mlserver'), ['start', folder], {
+  const running = await startServer(join(bin, 'mlserver'), ['start', folder], {
     cwd: folder,
+    env: { PYTHONPATH: folder },
     log: join(folder, 'mlserver.log'),
     readyUrl: `${url}/v2/models/numbers/ready`,
   });
-  return { inference: url, management: url, stop };
+  return { inference: url, management: url, ...running };
 }
 
-/** Starts KServe's server with the models `numbers` and `echo`. Returns its URL, and a function that ends it. */
+/** Starts KServe's server. Returns its URL, and what `startServer` returns. */
 export async function startKServe(folder) {
   const bin = environment('kserve');
   const [http] = await freePorts(1);
   mkdirSync(folder, { recursive: true });
   const url = `http://127.0.0.1:${http}`;
   const server = join(GOLDENS, 'kserve_server.py');
-  const stop = await startServer(join(bin, 'python'), [server, '--http_port', `${http}`, '--enable_grpc', 'false'], {
+  const running = await startServer(join(bin, 'python'), [server, '--http_port', `${http}`, '--enable_grpc', 'false'], {
     cwd: folder,
     log: join(folder, 'kserve.log'),
     readyUrl: `${url}/v2/models/numbers/ready`,
   });
-  return { inference: url, management: url, stop };
+  return { inference: url, management: url, ...running };
 }

@@ -41,6 +41,8 @@ export function packStore(bin, folder) {
   pack('batching', join(GOLDENS, 'echo.py'), '--config-file', twoRows);
   const weights = ['--serialized-file', join(models, 'classifier.pt'), '--extra-files', labels];
   pack('pair', 'image_classifier', ...weights, '--config-file', twoRows);
+  const lists = resolve('test/remote/tensor_handler.py');
+  pack('tensors', lists, '--serialized-file', join(models, 'classifier.pt'));
   return store;
 }
 
@@ -48,7 +50,7 @@ export function packStore(bin, folder) {
  * Starts TorchServe.
  * @param models the name of each model's archive
  * @param settings lines of its `config.properties`
- * @returns the URLs of its inference and its management API, and a function that ends it
+ * @returns the URLs of its inference and its management API, and what `startServer` returns
  */
 export async function startTorchServe(store, { folder, models, settings = [] }) {
   const bin = environment('torchserve');
@@ -77,7 +79,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
     ].join('\n'),
   );
   const names = Object.entries(models).map(([name, archive]) => `${name}=${archive}.mar`);
-  const stop = await startServer(
+  const running = await startServer(
     join(bin, 'torchserve'),
     ['--start', '--foreground', '--ncs', '--ts-config', config, '--model-store', store, '--models', ...names],
     {
@@ -94,7 +96,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
       isReady: async (answer) => answer.ok && (await haveWorkers(url(management), Object.keys(models))),
     },
   );
-  return { inference: url(inference), management: url(management), stop };
+  return { inference: url(inference), management: url(management), ...running };
 }
 
 /** TorchServe calls itself healthy before its models have workers. */

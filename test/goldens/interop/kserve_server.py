@@ -12,8 +12,8 @@ from kserve.utils.utils import generate_uuid
 
 
 class Numbers(Model):
-    def __init__(self):
-        super().__init__("numbers")
+    def __init__(self, name):
+        super().__init__(name)
         self.ready = True
 
     async def get_input_types(self):
@@ -64,4 +64,4 @@ class Echo(Model):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(parents=[model_server.parser])
     parser.parse_known_args()
-    ModelServer().start([Numbers(), Echo()])
+    ModelServer().start([Numbers("numbers"), Numbers("backup"), Echo()])
