@@ -56,7 +56,7 @@ export const SPECS = {
   },
   'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },
   'src/worker/engines/': {
-    node: ['engines'],
+    node: ['engines', 'interop-killed'],
     wasm: ['engines', 'backends', 'remote'],
     webgl: ['engines'],
     webgpu: ['engines', 'kept-tensors'],
@@ -70,7 +70,7 @@ export const SPECS = {
   'src/worker/libraries/': { wasm: ['engines', 'confined'], packaging: ['built', 'restricted', 'size', 'tfjs'] },
   'src/server/': { node: ['serve', 'interop', 'interop-archives'], wasm: ['model-server'] },
   'src/server/http/openai/': { node: ['openai'], wasm: ['openai'] },
-  'src/server/service-worker/': { wasm: ['service-worker', 'openai'] },
+  'src/server/service-worker/': { wasm: ['service-worker', 'openai', 'interop-killed'] },
   'src/server/node/': { node: ['load', 'serve', 'images'] },
   'src/tools/cli/': { node: ['command', 'serve'], packaging: ['package'] },
   'src/tools/testing/': { packaging: ['testing'] },

@@ -47,12 +47,13 @@ test('device-first: the tab answers, and TorchServe while no page hosts the mode
   for (const { body } of [before, during, after]) expect(differences(expected, body)).toEqual([]);
 });
 
-for (const { server, model, path, body, expected } of [
+for (const { server, model, path, body, type, expected } of [
   {
     server: 'torchserve',
     model: 'texts',
     path: (name: string) => `/predictions/${name}`,
     body: 'The owl sees a fox',
+    type: 'text/plain',
     expected: recorded('torchserve', 'text_classifier: a text'),
   },
   ...['mlserver', 'kserve'].map((server) => ({
@@ -60,6 +61,7 @@ for (const { server, model, path, body, expected } of [
     model: 'numbers',
     path: (name: string) => `/v2/models/${name}/infer`,
     body: TENSORS,
+    type: 'application/json',
     expected: (recorded(server, 'infer') as { outputs: unknown }).outputs,
   })),
 ])
@@ -74,7 +76,10 @@ for (const { server, model, path, body, expected } of [
     await page.evaluate(() => window.predictions.register(1));
     await page.evaluate((model) => window.predictions.host(['backup'], false, model), `${ARCHIVES}${model}/`);
     const answers = await askAndKill(real, 60, (_index) =>
-      page.evaluate(([path, body]) => window.predictions.ask(path!, body), [path('backup'), body]),
+      page.evaluate(
+        ([path, body, type]) => window.predictions.ask(path!, new Blob([body!], { type: type! })),
+        [path('backup'), body, type],
+      ),
     );
     for (const { body: answer } of answers)
       expect(differences(expected, server === 'torchserve' ? answer : withoutParameters(answer))).toEqual([]);
