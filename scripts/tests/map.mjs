@@ -77,6 +77,7 @@ export const SPECS = {
   'src/tools/vite/': { packaging: ['built', 'dev-server', 'package'] },
   '': { unit: ['unit/repository'] },
   'api/': { packaging: ['api'] },
+  'examples/nginx/': { unit: ['unit/repository'], node: ['nginx'] },
   'demo/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
   'public/models/': {
     unit: ['unit/repository'],

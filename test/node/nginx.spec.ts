@@ -71,11 +71,11 @@ const photo = readFileSync(join(root, 'public/models/digits/samples/drawn-3.png'
 /** Sends requests, eight at a time, until it is told to stop, and returns how often each answer came. */
 function load(url: string): { stop(): Promise<Record<string, number>> } {
   const answers: Record<string, number> = {};
-  let goesOn = true;
+  const stopped = new AbortController();
   const send = async (): Promise<void> => {
-    while (goesOn) {
+    while (!stopped.signal.aborted) {
       const said = await fetch(`${url}/predictions/digits`, { method: 'POST', body: photo }).then(
-        async (response) => `${response.status} ${Object.keys((await response.json()) as object)[0]}`,
+        async (response) => `${response.status} ${/\w+/.exec(await response.text())?.[0]}`,
         (error: unknown) => String(error),
       );
       answers[said] = (answers[said] ?? 0) + 1;
@@ -84,14 +84,14 @@ function load(url: string): { stop(): Promise<Record<string, number>> } {
   const all = Array.from({ length: 8 }, send);
   return {
     async stop() {
-      goesOn = false;
+      stopped.abort();
       await Promise.all(all);
       return answers;
     },
   };
 }
 
-test('several servers behind nginx: one is killed, one hangs, and no request is lost', async () => {
+test('several servers behind nginx: one is killed, one hangs, and no request is lost @full', async () => {
   const example = await startExample();
   try {
     const [killed, hanging] = example.ports as [number, number];
