@@ -37,7 +37,7 @@ export function environment(name) {
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return join(folder, 'bin');
   console.log(`Installing ${name} into .cache/interop/${name}; this takes minutes.`);
   rmSync(mark, { force: true });
-  if (!existsSync(folder)) run('python3', ['-m', 'venv', folder]);
+  if (!existsSync(join(folder, 'bin/pip'))) run('python3', ['-m', 'venv', folder]);
   run(join(folder, 'bin/pip'), ['install', '--quiet', '--no-input', ...PACKAGES[name]]);
   writeFileSync(mark, wanted);
   return join(folder, 'bin');
