@@ -168,6 +168,10 @@ export async function withTables(
     serving: keyTable(described(serving, settingTexts), expected),
     settings: settingsTable(described(settings.SERVING, settingTexts), expected),
     'client settings': settingsTable(described(settings.CLIENT_SETTINGS, settingTexts), expected),
+    'keys over HTTP': keyTable(
+      described({ ...settings.OVER_HTTP, useJobTicket: serving.useJobTicket }, settingTexts),
+      expected,
+    ),
     'sequence settings': settingsTable(described(settings.SEQUENCE_SETTINGS, settingTexts), expected),
     'request settings': settingsTable(described(settings.REQUEST_SETTINGS, settingTexts), expected),
     errors: errorTable(errors, meanings),

@@ -9,6 +9,7 @@ export type {
   LoadModel,
   LoadOptionsOf,
   ModelServerOptions,
+  RegisteredLocation,
   RegisteredModel,
   RegisterOptions,
 } from './server/options.js';

@@ -4,6 +4,7 @@ import type { Files, Manifest, ModelConfig } from './archive.js';
 import type { KeptValues } from './kept-values.js';
 import type { Metrics } from './metrics.js';
 import type { PredictionError } from './errors.js';
+import type { HttpAnswer, HttpRequest } from './http.js';
 import type { HuggingFaceTask } from './hugging-face-task.js';
 
 /** Parameters of one request, e.g. `{ topK: 3 }`. */
@@ -27,8 +28,8 @@ export interface Context {
     readonly serverVersion: string;
     readonly limitMaxImagePixels: number;
   };
-  /** The kind of request. */
-  readonly request: 'predict' | 'explain' | 'describe';
+  /** What is asked of the handler. */
+  readonly kind: 'predict' | 'explain' | 'describe';
   /** One id per row. */
   readonly requestIds: readonly string[];
   /** One record per row. */
@@ -77,6 +78,19 @@ export interface Context {
    * is discarded.
    */
   setState(index: number, value: unknown): void;
+  /**
+   * Returns the request over HTTP that brought row `index`: TorchServe's `get_all_request_header`, and the rest of the
+   * path. Undefined for a row that came from the page.
+   */
+  request(index: number): HttpRequest | undefined;
+  /**
+   * Sets the status and headers of the answer over HTTP to row `index`: TorchServe's `set_response_status` and
+   * `set_response_header`. A later call adds to it. If the answer is streamed, it counts before the first part is sent.
+   * Of a row that fails, only a
+   * status from 400 on counts. For a row that came from the page, it is discarded.
+   * @throws `handler-failed` for a status outside 200 to 599, and for headers that are not valid
+   */
+  respond(index: number, answer: HttpAnswer): void;
   /** The rows that failed so far. */
   readonly failures: ReadonlyMap<number, Error>;
   /**

@@ -1,6 +1,13 @@
-import type { ClientSettings, FrameSettings, RequestSettings, SequenceSettings, Serving } from './settings.js';
+import type {
+  ClientSettings,
+  FrameSettings,
+  OverHttp,
+  RequestSettings,
+  SequenceSettings,
+  Serving,
+} from './settings.js';
 
-type SettingName = keyof (Serving & ClientSettings & RequestSettings & SequenceSettings & FrameSettings);
+type SettingName = keyof (Serving & ClientSettings & RequestSettings & SequenceSettings & FrameSettings & OverHttp);
 
 /** What each setting is: for the docs. */
 export const SETTING_TEXTS: Readonly<Record<SettingName, string>> = {
@@ -25,5 +32,11 @@ export const SETTING_TEXTS: Readonly<Record<SettingName, string>> = {
   priority: 'Requests of a higher priority run first.',
   idleTimeout:
     'Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its client.',
+  clientTimeoutInMills:
+    "Milliseconds after which a request over HTTP is answered with 408; 0 for the server's own limit.",
+  maxNumSequence: 'The most sequences over HTTP that are open. The next one is answered with 503.',
+  maxSequenceJobQueueSize: 'The most requests over HTTP of one sequence that wait. The next one is answered with 503.',
+  sequenceMaxIdleMSec: 'Milliseconds without a request after which a sequence over HTTP ends; 0 for no limit.',
+  sequenceTimeoutMSec: 'Milliseconds after which a sequence over HTTP ends in any case; 0 for no limit.',
   fps: 'The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free.',
 };

@@ -94,6 +94,23 @@ export const SEQUENCE_SETTINGS = {
   idleTimeout: { type: 'number', exclusiveMinimum: 0, maximum: MAX_DELAY_MS },
 } as const satisfies Readonly<Record<string, Setting>>;
 
+/**
+ * TorchServe's keys for requests that come over HTTP, to a `ModelServer` or to `tabserve serve`. They are set at the top
+ * of `model-config.yaml`.
+ */
+export const OVER_HTTP = {
+  /** Milliseconds after which a request over HTTP is answered with 408; 0 for the server's own limit. @default 0 */
+  clientTimeoutInMills: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 0 },
+  /** The most sequences over HTTP that are open. The next one is answered with 503. @default 100 */
+  maxNumSequence: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 100 },
+  /** The most requests over HTTP of one sequence that wait. The next one is answered with 503. @default 1 */
+  maxSequenceJobQueueSize: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
+  /** Milliseconds without a request after which a sequence over HTTP ends; 0 for no limit. @default 600000 */
+  sequenceMaxIdleMSec: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 600_000 },
+  /** Milliseconds after which a sequence over HTTP ends in any case; 0 for no limit. @default 0 */
+  sequenceTimeoutMSec: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 0 },
+} as const satisfies Readonly<Record<string, Setting & { readonly default: number }>>;
+
 /** The settings of a stream of frames. */
 export const FRAME_SETTINGS = {
   /**
@@ -107,6 +124,9 @@ export type Serving = { readonly [K in keyof typeof SERVING]: number };
 
 /** The client's own settings, as its options have them. */
 export type ClientSettings = { readonly [K in keyof typeof CLIENT_SETTINGS]?: number };
+
+/** The values of TorchServe's keys for requests over HTTP. */
+export type OverHttp = { readonly [K in keyof typeof OVER_HTTP]: number };
 
 /** The settings of one request, as its options have them. */
 export type RequestSettings = { readonly [K in keyof typeof REQUEST_SETTINGS]?: number };

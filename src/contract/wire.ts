@@ -5,6 +5,7 @@ import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
 import type { CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
+import type { HttpAnswer, HttpRequestData } from './http.js';
 import type { Context, ModelInfo, Params } from './handler.js';
 import type { Observation } from './metrics.js';
 import type { Timings } from './stages.js';
@@ -12,7 +13,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 15;
+export const PROTOCOL = 16;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -78,6 +79,8 @@ export interface ChunkMessage {
   readonly chunk: unknown;
   /** What another worker needs to go on behind this chunk. */
   readonly resume?: unknown;
+  /** What the handler has said of the answer over HTTP; missing if it has said nothing. */
+  readonly http?: HttpAnswer;
 }
 
 /** An answer, or an error as data. comlink could carry errors, but its transfer handlers for them belong to the app. */
@@ -233,7 +236,7 @@ export interface Measured {
 export interface HandleRequest {
   readonly id: string;
   /** `infer`: the rows are the model's inputs, and the answer has its outputs. No stage of the handler runs. */
-  readonly request: Exclude<Context['request'], 'describe'> | 'infer';
+  readonly request: Exclude<Context['kind'], 'describe'> | 'infer';
   readonly rows: readonly unknown[];
   /** One per row, as are `params`. */
   readonly ids: readonly string[];
@@ -249,6 +252,8 @@ export interface HandleRequest {
   readonly sequenceIds?: readonly (string | undefined)[];
   /** The state of each row's sequence; undefined at its start. Present if `sequenceIds` is. */
   readonly states?: readonly unknown[];
+  /** The request over HTTP that brought each row, undefined for a row of the page; missing if all are. */
+  readonly http?: readonly (HttpRequestData | undefined)[];
   /** The keys of the kept inputs in the rows; missing if there are none. */
   readonly kept?: readonly string[];
 }
@@ -269,6 +274,8 @@ export interface HandleAnswer {
    * is of a sequence.
    */
   readonly states?: readonly unknown[];
+  /** What the handler has said of the answer over HTTP to each row; missing if it has said nothing. */
+  readonly http?: readonly (HttpAnswer | undefined)[];
   /** Those keys of the request by which the handler keeps something now; missing if the request has none. */
   readonly kept?: readonly string[];
   /** Runs that are to be compared with WASM before the answer is used; missing if there are none. */

@@ -3,6 +3,7 @@ import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { wrongValue } from '../shared/read-options.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
+import { StatusCounts } from './http/status-counts.js';
 import { isClient, Loader, type Opened } from './loader.js';
 import {
   readServerOptions,
@@ -11,6 +12,7 @@ import {
   type LoadModel,
   type LoadOptionsOf,
   type ModelServerOptions,
+  type RegisteredLocation,
   type RegisteredModel,
   type RegisterOptions,
   type ServerSettings,
@@ -34,16 +36,18 @@ import { Shadow, type ShadowOptions } from './shadow.js';
 export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDisposable {
   readonly #settings: ServerSettings;
   readonly #loader: Loader;
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
   readonly #disposed = new AbortController();
   readonly #draining = new Set<ServedVersion>();
   readonly #traffic = new Traffic();
   readonly #shadows = new Map<string, Shadow>();
+  readonly #statuses = new StatusCounts();
 
   /** @throws `invalid-input` for a wrong option, and for one that does not exist */
   constructor(options: ModelServerOptions<Load> = {}) {
     this.#settings = readServerOptions(options);
-    const { load, clock } = this.#settings;
+    const { load, clock, onChange } = this.#settings;
+    this.#registry = new Registry(onChange);
     this.#loader = new Loader(load, clock, this.#disposed.signal);
   }
 
@@ -104,13 +108,28 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   ): Promise<void> {
     this.#checkOpen();
     const served = this.#registry.find(name, version);
-    const { source } = served.options;
+    await this.#loadAgain(served, workers);
+  }
+
+  /**
+   * Loads a version once more from its location, the default if none is given, and sends new requests there: its files
+   * may have changed. The client that it had is disposed of when that has answered its requests.
+   * @throws what `scale` throws
+   */
+  async reload(name: string, version?: string): Promise<void> {
+    this.#checkOpen();
+    await this.#loadAgain(this.#registry.find(name, version), {});
+  }
+
+  async #loadAgain(served: ServedVersion, workers: object): Promise<void> {
+    const { name, source } = served.options;
     if (!source)
       throw new TabServeError(
         'unsupported',
         `Model "${name}" was registered as a client: the server cannot load it again. Register it by its location.`,
       );
-    const opened = await this.#loader.open({ ...source, options: { ...source.options, ...workers } });
+    const again = { ...source, options: { ...source.options, ...workers } };
+    const opened = await this.#loader.open(again);
     await this.#add(opened, () => this.#registry.replace(served, new ServedVersion({ ...served.options, ...opened })));
     await this.#drain(served);
   }
@@ -144,6 +163,20 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   async #drain(served: ServedVersion): Promise<void> {
     this.#draining.add(served);
     await served.drain(this.#settings.clock).finally(() => this.#draining.delete(served));
+  }
+
+  /**
+   * Returns the versions that were registered by their locations, as data that can be kept: after a restart, `register`
+   * brings them back. A version that was registered as a client, or as a file that was picked, is left out.
+   */
+  snapshot(): readonly RegisteredLocation[] {
+    return this.#registry.all.flatMap((served) => {
+      const { name, version, source, stream } = served.options;
+      const { model, options } = source ?? {};
+      if (!(typeof model === 'string' || model instanceof URL)) return [];
+      const kept = JSON.parse(JSON.stringify({ ...(stream && { stream }), ...options })) as Record<string, unknown>;
+      return [{ name, version, model: String(model), isDefault: this.#registry.isDefault(served), options: kept }];
+    });
   }
 
   /** Returns the models, by name. */
@@ -235,6 +268,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
       server: this as unknown as Manager,
       predict: (served, input, options) => this.#predict(served, input, options),
       disposed: this.#disposed.signal,
+      statuses: this.#statuses,
       ...this.#settings,
     });
   }

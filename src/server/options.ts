@@ -25,6 +25,12 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
    * @default 6553500
    */
   readonly maxRequestSize?: number;
+  /**
+   * The most bytes of an answer over HTTP: a larger one is replaced by an error 500. One that is sent in parts has no
+   * limit. The name is TorchServe's.
+   * @default no limit
+   */
+  readonly maxResponseSize?: number;
   /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */
   readonly timeout?: number;
   /**
@@ -32,6 +38,8 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
    * only.
    */
   readonly management?: ManagementOptions;
+  /** Called when a version was registered, removed, scaled or made a default: time to keep `snapshot()`. */
+  readonly onChange?: () => void;
   /** @default the browser's */
   readonly clock?: Clock;
 }
@@ -40,8 +48,10 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
 export interface ServerSettings {
   readonly load: LoadModel | undefined;
   readonly maxRequestSize: number;
+  readonly maxResponseSize: number;
   readonly timeout: number;
   readonly management: ManagementOptions | undefined;
+  readonly onChange: (() => void) | undefined;
   readonly clock: Clock;
 }
 
@@ -50,17 +60,28 @@ export function readServerOptions(options: ModelServerOptions): ServerSettings {
   const {
     load,
     maxRequestSize = 6_553_500,
+    maxResponseSize = Infinity,
     timeout = 120_000,
     management,
+    onChange,
     clock = browserClock,
-  } = readCallOptions(options, 'ModelServer', ['load', 'maxRequestSize', 'timeout', 'management', 'clock']);
+  } = readCallOptions(options, 'ModelServer', [
+    'load',
+    'maxRequestSize',
+    'maxResponseSize',
+    'timeout',
+    'management',
+    'onChange',
+    'clock',
+  ]);
   checkTimeout(timeout);
-  if (!(typeof maxRequestSize === 'number' && maxRequestSize > 0))
-    throw wrongValue('maxRequestSize', 'a number above 0', maxRequestSize);
+  for (const [name, size] of Object.entries({ maxRequestSize, maxResponseSize }))
+    if (!(typeof size === 'number' && size > 0)) throw wrongValue(name, 'a number above 0', size);
   if (load && typeof load !== 'function') throw wrongValue('load', 'a function', load);
+  if (onChange && typeof onChange !== 'function') throw wrongValue('onChange', 'a function', onChange);
   const { allowsUrl } = management ?? {};
   if (management && typeof allowsUrl !== 'function') throw wrongValue('management.allowsUrl', 'a function', allowsUrl);
-  return { load, maxRequestSize, timeout, management, clock };
+  return { load, maxRequestSize, maxResponseSize, timeout, management, onChange, clock };
 }
 
 /** What `register` takes beside the model, and beside the options of `load`. */
@@ -81,6 +102,14 @@ export interface RegisterOptions {
 export interface RegisteredModel {
   readonly name: string;
   readonly version: string;
+}
+
+/** A version of a model that was registered by its location, as data: `register(model, options)` brings it back. */
+export interface RegisteredLocation extends RegisteredModel {
+  readonly model: string;
+  readonly isDefault: boolean;
+  /** What it was registered with, beside name and version, as far as JSON can hold it. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** The versions of a model that take requests. */

@@ -15,6 +15,12 @@ interface Entry {
 /** Which versions of which models are registered, and which one of them is a model's default: TorchServe's rules. */
 export class Registry {
   readonly #entries = new Map<string, Entry>();
+  readonly #onChange: () => void;
+
+  /** @param onChange called when a version was added, removed, replaced, or made a default */
+  constructor(onChange: () => void = () => {}) {
+    this.#onChange = onChange;
+  }
 
   /**
    * Reserves a version that is going to be loaded, so that no other call registers it. Returns a function that ends the
@@ -42,6 +48,7 @@ export class Registry {
     if (entry.versions.has(version)) throw registered(name, version);
     entry.versions.set(version, served);
     entry.defaultVersion ??= version;
+    this.#onChange();
   }
 
   /**
@@ -62,6 +69,7 @@ export class Registry {
   setDefault(name: string, version: string): void {
     this.find(name, version);
     this.#entries.get(name)!.defaultVersion = version;
+    this.#onChange();
   }
 
   /**
@@ -83,6 +91,7 @@ export class Registry {
     }
     entry.versions.delete(served.options.version);
     this.#forgetEmpty(name, entry);
+    this.#onChange();
     return served;
   }
 
@@ -102,6 +111,7 @@ export class Registry {
     if (this.find(name, version) !== served)
       throw conflict(`Model version ${version} of model ${name} was loaded again by another call meanwhile.`);
     this.#entries.get(name)!.versions.set(version, by);
+    this.#onChange();
   }
 
   /** The names of the models that have a version, in TorchServe's order. */

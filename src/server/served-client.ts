@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../contract/archive.js';
 import type { Backend } from '../contract/backends.js';
+import type { HttpExchange } from '../contract/http.js';
 import type { ModelInfo, Params } from '../contract/handler.js';
 import type { Serving } from '../contract/settings.js';
 import type { Tensors } from '../contract/tensors.js';
@@ -12,6 +13,7 @@ export interface ServedRequestOptions {
   readonly priority?: number;
   readonly params?: Params;
   readonly transfer?: boolean;
+  readonly http?: HttpExchange;
 }
 
 /** What a server needs of a client's description. */
@@ -24,6 +26,14 @@ export interface ServedDescription extends ModelInfo {
   readonly jobQueueStatus: { readonly remainingCapacity: number; readonly pendingRequests: number };
 }
 
+/** What a server needs of a client's sequence. */
+export interface ServedSequence {
+  /** Aborts when it has ended. */
+  readonly ended: AbortSignal;
+  predict(input: unknown, options?: ServedRequestOptions): Promise<unknown>;
+  end(): Promise<void>;
+}
+
 /** What a server needs of a client. A `Client` has all of it, of a page or of Node. */
 export interface ServedClient {
   readonly metrics: { prometheus(): string };
@@ -32,6 +42,7 @@ export interface ServedClient {
   stream(input: unknown, options?: ServedRequestOptions): AsyncIterable<unknown>;
   /** A client's options depend on its handler. */
   explain(input: unknown, options?: object): Promise<unknown>;
+  openSequence(options?: { readonly idleTimeout?: number }): ServedSequence;
   infer(inputs: Tensors, options?: Omit<ServedRequestOptions, 'params'>): Promise<Tensors>;
   describe(): Promise<ServedDescription>;
   on(event: 'fail' | 'backendchange', listener: () => void): () => void;

@@ -1,4 +1,5 @@
 import type { Clock } from '../shared/clock.js';
+import type { HttpSequences } from './http/http-sequences.js';
 import type { Opened } from './loader.js';
 import type { ServedClient } from './served-client.js';
 
@@ -50,6 +51,8 @@ export class ServedVersion {
   readonly options: ServedVersionOptions;
   /** Whether the client has failed: every request is rejected until it is initialized again. */
   hasFailed = false;
+  /** The sequences that requests over HTTP have opened. */
+  sequences: HttpSequences | undefined;
   #active = 0;
   #onDrained: (() => void) | undefined;
   readonly #stopListening: readonly (() => void)[];
@@ -119,6 +122,7 @@ export class ServedVersion {
   /** Disposes of the client if the server has loaded it: requests that still run are rejected. */
   async close(): Promise<void> {
     for (const stop of this.#stopListening) stop();
+    this.sequences?.close();
     if (this.options.source) await this.options.client.dispose();
   }
 }

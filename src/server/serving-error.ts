@@ -4,6 +4,7 @@ import { TabServeError, type ErrorCode } from '../contract/errors.js';
 /** The names that TorchServe's error bodies have as `type`. */
 export type ErrorType =
   | 'BadRequestException'
+  | 'InvalidKeyException'
   | 'ModelNotFoundException'
   | 'ModelVersionNotFoundException'
   | 'InvalidModelVersionException'

@@ -86,6 +86,7 @@ export class Batch {
         ...(chunks && { room: chunks.room }),
         ...(chunks?.resume !== undefined && { resumed: chunks.resume }),
         ...this.#sequences(),
+        ...this.#http(),
         ...(kept.length > 0 && { kept: kept.map(({ key }) => key) }),
       },
       [...transferables],
@@ -102,6 +103,12 @@ export class Batch {
     };
   }
 
+  /** Returns the requests over HTTP that have brought the rows. */
+  #http(): Pick<HandleRequest, 'http'> {
+    if (this.#jobs.every(({ http }) => http === undefined)) return {};
+    return { http: this.#jobs.flatMap(({ size, http }) => Array.from({ length: size }, () => http?.request)) };
+  }
+
   #messages(known: KnownInputs): readonly Message[] {
     try {
       return this.#jobs.flatMap((job) => job.messages(known));
@@ -113,6 +120,16 @@ export class Batch {
   /** Undoes `message`, whose result could not be sent: all inputs are still on the page. */
   rollback(): void {
     for (const job of this.pending) job.rollback();
+  }
+
+  /** Passes on what the handler has said of the answers over HTTP: to a job, of its first row. */
+  passHttp(answers: NonNullable<HandleAnswer['http']>): void {
+    let from = 0;
+    for (const job of this.#jobs) {
+      const answer = answers[from];
+      if (answer && !job.settled) job.http?.onAnswer(answer);
+      from += job.size;
+    }
   }
 
   /**
@@ -127,7 +144,15 @@ export class Batch {
       const own = rows.slice(from, (from += job.size));
       if (own.some(lacksState) && job.sendKept()) again.push(job);
       else
-        job.resolve({ timings, ...(nodes && { nodes }), handlerTime, memory, batchSize: this.size, state, rows: own });
+        job.resolve({
+          timings,
+          ...(nodes && { nodes }),
+          handlerTime,
+          memory,
+          batchSize: this.size,
+          state,
+          rows: own,
+        });
     }
     return again;
   }

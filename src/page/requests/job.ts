@@ -1,5 +1,6 @@
 import type { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
+import type { HttpAnswer, HttpExchange } from '../../contract/http.js';
 import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Message, Prepared } from './inputs.js';
@@ -9,7 +10,7 @@ export type JobOptions = Pick<
   Job,
   'order' | 'request' | 'params' | 'priority' | 'exclusive' | 'signal' | 'arrivedAt' | 'timeout'
 > &
-  Partial<Pick<Job, 'chunks' | 'sequence'>>;
+  Partial<Pick<Job, 'chunks' | 'sequence' | 'http'>>;
 
 /** A sequence as the page holds it. Each run of one of its jobs gets the same state, a replay too. */
 export interface SequenceState {
@@ -55,6 +56,8 @@ export class Job {
    */
   readonly chunks: Chunks | undefined;
   readonly sequence: SequenceState | undefined;
+  /** The request over HTTP that has brought it, if one has. */
+  readonly http: HttpExchange | undefined;
 
   readonly answer: Promise<JobAnswer>;
   /** The workers that were lost while they ran this job. A job that has lost a worker is replayed alone. */
@@ -83,6 +86,7 @@ export class Job {
       timeout: this.timeout,
       chunks: this.chunks,
       sequence: this.sequence,
+      http: this.http,
     } = options);
     this.#rows = rows;
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -175,6 +179,7 @@ export class Job {
   receive(chunk: Chunk): void {
     if (this.#settled) return;
     if (chunk.resume !== undefined) this.losses.length = 0;
+    if (chunk.http) this.http?.onAnswer(chunk.http);
     this.chunks?.push(chunk);
   }
 
@@ -225,6 +230,8 @@ export interface Chunk {
   readonly chunk: unknown;
   /** Undefined if an answer cannot go on here. */
   readonly resume?: unknown;
+  /** What the handler has said of the answer over HTTP. */
+  readonly http?: HttpAnswer;
 }
 
 /**

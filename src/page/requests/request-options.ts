@@ -2,6 +2,7 @@ import type { Progress } from '../../contract/archive.js';
 import type { AudioInput, PageAudioInput } from '../../contract/audio.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { ExplainParamsOf, FormName, Handler, InputOf, Params, ParamsOf } from '../../contract/handler.js';
+import type { HttpExchange } from '../../contract/http.js';
 import type { ElementInput, ImageInput } from '../../contract/images.js';
 import { REQUEST_SETTINGS, resolveSettings, type RequestSettings } from '../../contract/settings.js';
 import { readCallOptions, wrongValue } from '../../shared/read-options.js';
@@ -27,6 +28,8 @@ export interface RequestOptions<Params extends object = object> extends RequestS
    * `worker-lost`, because its input is lost too. @default false
    */
   readonly transfer?: boolean;
+  /** The request over HTTP that brought the input, for `context.request`: a `ModelServer` sets it. */
+  readonly http?: HttpExchange;
 }
 
 /** What `explain` takes beside the input: the options of every request, and those of the handler's explanations. */
@@ -78,9 +81,10 @@ export interface CheckedOptions {
   /** A copy: what the caller does to its own afterwards changes nothing. */
   readonly params: Params;
   readonly transfer: boolean;
+  readonly http: HttpExchange | undefined;
 }
 
-const REQUEST_OPTIONS = ['signal', 'timeout', 'priority', 'transfer', 'params'] as const;
+const REQUEST_OPTIONS = ['signal', 'timeout', 'priority', 'transfer', 'params', 'http'] as const;
 
 /**
  * Checks the options of a request.
@@ -88,12 +92,12 @@ const REQUEST_OPTIONS = ['signal', 'timeout', 'priority', 'transfer', 'params'] 
  */
 export function readRequestOptions(options: RequestOptions): CheckedOptions {
   const read = readCallOptions(options, 'a request', REQUEST_OPTIONS, ' Keys of the config go into params.');
-  const { signal, timeout, priority, params, transfer = false } = read;
+  const { signal, timeout, priority, params, transfer = false, http } = read;
   const numbers = resolveSettings(REQUEST_SETTINGS, { timeout, priority }, 'invalid-input');
   if (typeof transfer !== 'boolean') throw wrongValue('transfer', 'true or false', transfer);
   if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params)))
     throw wrongValue('params', 'an object', params);
-  return { ...numbers, signal: checkedSignal(signal), params: copied(params as Params | undefined), transfer };
+  return { ...numbers, signal: checkedSignal(signal), params: copied(params as Params | undefined), transfer, http };
 }
 
 /** Checks the options of `initialize`. @throws `invalid-input` naming the option */

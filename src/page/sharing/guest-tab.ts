@@ -4,7 +4,7 @@ import { asTabServeError, messageOf, TabServeError } from '../../contract/errors
 import type { Envelope } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
-import type { Chunk, Job } from '../requests/job.js';
+import type { Job } from '../requests/job.js';
 import { NONE_KNOWN, type KeptInput } from '../requests/kept-input.js';
 import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
 import { TabChannel } from './channel.js';
@@ -41,7 +41,8 @@ export interface GuestOptions {
 interface PendingCall {
   readonly watched: WatchedCall;
   readonly settle: (answer: Envelope<unknown>) => void;
-  readonly onChunk: ((chunk: Chunk) => void) | undefined;
+  /** The request, if it is one. */
+  readonly job: Job | undefined;
 }
 
 /** Sends requests to the session of the host, in another tab. */
@@ -123,7 +124,7 @@ export class GuestTab implements SessionLink {
       this.#settle(id, { ok: false, error: errorToData(abortError(stop)) });
     };
     stop.addEventListener('abort', canceled, { once: true });
-    return (await this.#call({ type: 'request', id, request }, (chunk) => job.receive(chunk))) as SharedAnswer;
+    return (await this.#call({ type: 'request', id, request }, job)) as SharedAnswer;
   }
 
   async describe(): Promise<Description> {
@@ -142,14 +143,14 @@ export class GuestTab implements SessionLink {
   }
 
   /** Sends something that the host answers. @throws what it answers; `not-cloneable`; `worker-lost` */
-  #call(message: GuestMessage & { readonly id: string }, onChunk?: PendingCall['onChunk']): Promise<unknown> {
+  #call(message: GuestMessage & { readonly id: string }, job?: Job): Promise<unknown> {
     if (this.#ended.signal.aborted) return Promise.reject(this.#ended.signal.reason as TabServeError);
     return new Promise((resolve, reject) => {
       const settle = (answer: Envelope<unknown>): void => {
         if (answer.ok) resolve(answer.value);
         else reject(asTabServeError(errorFromData(answer.error as ErrorData)));
       };
-      this.#pending.set(message.id, { watched: this.#watch(), settle, onChunk });
+      this.#pending.set(message.id, { watched: this.#watch(), settle, job });
       this.#post(message, (cause) => this.#settle(message.id, { ok: false, error: errorToData(notSent(cause)) }));
     });
   }
@@ -186,7 +187,8 @@ export class GuestTab implements SessionLink {
     else if (message.type === 'unreadable')
       this.end('a request could not be read in the tab that runs the model, or its answer not be sent');
     else if (message.type === 'event' && this.#session) this.#options.onEvent(message.event);
-    else if (message.type === 'chunk') this.#pending.get(message.id)?.onChunk?.(message);
+    else if (message.type === 'chunk') this.#pending.get(message.id)?.job?.receive(message);
+    else if (message.type === 'http') this.#pending.get(message.id)?.job?.http?.onAnswer(message.answer);
     else if (message.type === 'answer') this.#settle(message.id, message.answer);
   }
 
@@ -218,7 +220,7 @@ export class GuestTab implements SessionLink {
  * @throws `not-cloneable`
  */
 function requestOf(job: Job): SharedRequest {
-  const { request, params, priority, exclusive, losses, chunks, sequence } = job;
+  const { request, params, priority, exclusive, losses, chunks, sequence, http } = job;
   try {
     const messages = job.messages(NONE_KNOWN);
     const transfer = [...new Set(messages.flatMap(({ transferables }) => transferables))];
@@ -235,6 +237,7 @@ function requestOf(job: Job): SharedRequest {
       room: chunks?.room,
       resumed: chunks?.resume,
       sequence: sequence && { id: sequence.id, state: sequence.state },
+      http: http?.request,
     };
   } catch (cause) {
     throw notSent(cause);

@@ -135,10 +135,10 @@ export class HostTab implements SessionLink {
 
   /** Answers a request of this tab. */
   async run(job: Job, stop: AbortSignal): Promise<SharedAnswer> {
-    const { request, exclusive, priority, params, chunks, sequence, losses } = job;
+    const { request, exclusive, priority, params, chunks, sequence, losses, http } = job;
     // What an earlier host had accepted needs no place in the queue.
     if (losses.length === 0) this.#session.checkRoom();
-    const options = { signal: stop, timeout: undefined, priority, params, transfer: false };
+    const options = { signal: stop, timeout: undefined, priority, params, transfer: false, http };
     return await answerWith((onRan) =>
       this.#requester.sendPrepared(job.borrowRows(), options, {
         request,
@@ -164,13 +164,13 @@ export class HostTab implements SessionLink {
 
   /** Answers a request of another tab. */
   #answer(
-    { rows, request, exclusive, priority, params, isReplay, sequence }: SharedRequest,
-    { chunks, stop }: RunningRequest,
+    { rows, request, exclusive, priority, params, isReplay, sequence, http }: SharedRequest,
+    { chunks, stop, onHttp }: RunningRequest,
   ): Promise<SharedAnswer> {
     return answerWith((onRan) =>
       this.#requester.send(
         rows,
-        { params, priority, signal: stop },
+        { params, priority, signal: stop, ...(http && { http: { request: http, onAnswer: onHttp } }) },
         {
           request,
           exclusive,

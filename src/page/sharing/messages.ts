@@ -3,6 +3,7 @@ import type { Archive, Progress } from '../../contract/archive.js';
 import type { Backend, Probe } from '../../contract/backends.js';
 import type { ErrorData } from '../../contract/error-data.js';
 import type { Params } from '../../contract/handler.js';
+import type { HttpAnswer, HttpRequestData } from '../../contract/http.js';
 import type { Envelope, HandleRequest } from '../../contract/wire.js';
 import type { Chunk, JobAnswer } from '../requests/job.js';
 import type { Recovery } from '../requests/sender.js';
@@ -34,6 +35,7 @@ export type GuestMessage =
 /**
  * To a guest, on its own channel. Each has the id of the host that has sent it.
  *
+ * - `http`: what the handler says of an answer over HTTP, before the answer.
  * - `answer`: to a request or a question.
  * - `unreadable`: a message could not be read here, or an answer could not be sent.
  */
@@ -42,6 +44,7 @@ export type HostMessage = { readonly host: string } & (
   | { readonly type: 'opening'; readonly progress: Progress | undefined }
   | { readonly type: 'open'; readonly session: SessionInfo }
   | (Chunk & { readonly type: 'chunk'; readonly id: string })
+  | { readonly type: 'http'; readonly id: string; readonly answer: HttpAnswer }
   | { readonly type: 'answer'; readonly id: string; readonly answer: Envelope<unknown> }
   | { readonly type: 'event'; readonly event: SessionEvent }
 );
@@ -73,6 +76,8 @@ export interface SharedRequest extends Pick<HandleRequest, 'request' | 'rows'> {
   readonly resumed: unknown;
   /** The sequence that it belongs to, with its state. */
   readonly sequence: { readonly id: string; readonly state: unknown } | undefined;
+  /** The request over HTTP that has brought it. */
+  readonly http: HttpRequestData | undefined;
 }
 
 /** The answer to a request, with the milliseconds that it was in the session's queue. */

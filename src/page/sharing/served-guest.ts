@@ -1,4 +1,5 @@
 import { envelope } from '../../contract/error-data.js';
+import type { HttpAnswer } from '../../contract/http.js';
 import { type Chunk, Chunks } from '../requests/job.js';
 import { closePictures, TabChannel } from './channel.js';
 import type { GuestMessage, HostMessage, SharedAnswer, SharedRequest } from './messages.js';
@@ -15,6 +16,8 @@ export interface RunningRequest {
   readonly chunks: Chunks | undefined;
   /** Aborts when the guest no longer waits for the answer. */
   readonly stop: AbortSignal;
+  /** Tells the guest what the handler says of the answer over HTTP. */
+  readonly onHttp: (answer: HttpAnswer) => void;
 }
 
 export interface ServedGuestOptions {
@@ -102,7 +105,11 @@ export class ServedGuest {
       room === undefined ? undefined : new ChunkSender(room, { restarts: request.request === 'explain', resume }, send);
     this.#running.set(id, { stop, sender });
     await this.#reply(id, async () => {
-      const answer = await this.#options.answer(request, { chunks: sender?.chunks, stop: stop.signal });
+      const answer = await this.#options.answer(request, {
+        chunks: sender?.chunks,
+        stop: stop.signal,
+        onHttp: (http) => this.post({ type: 'http', id, answer: http }),
+      });
       await sender?.allSent(stop.signal);
       return answer;
     });

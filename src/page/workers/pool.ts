@@ -237,6 +237,7 @@ export class WorkerPool {
       if (connection.error) throw connection.error;
       noteKept(slot, kept, answer.kept ?? []);
       on.ran(batch.size, answer, clock.now() - sentAt);
+      if (answer.http) batch.passHttp(answer.http);
       const failure = failureOf(answer);
       if (!failure || blameOf(failure.code) !== 'worker') this.#state.backoff.reset();
       if (failure) throw failure;

@@ -7,11 +7,12 @@ import { explain, instances, ping, predictions } from './inference.js';
 import { metrics } from './metrics.js';
 import { models } from './management.js';
 import { openInference } from './open-inference.js';
-import { errorOf, errorResponse } from './responses.js';
+import { errorOf, errorResponse, jsonResponse } from './responses.js';
 
-/** Answers a request, and gives the answer its id. Never rejects. */
+/** Answers a request, gives the answer its id, and counts it. Never rejects. */
 export async function answer(request: Request, context: RouteContext): Promise<Response> {
   const response = await answerWithoutId(request, context);
+  context.statuses.count(response.status);
   response.headers.set('X-Request-Id', requestId(request));
   return response;
 }
@@ -50,6 +51,11 @@ function read(request: Request): Incoming {
 async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
   const [first, second, third] = incoming.path;
   switch (first) {
+    case undefined: {
+      if (incoming.request.method !== 'OPTIONS') throw resourceNotFound();
+      const { openApi } = await loadScript(() => import('./openapi.js'));
+      return jsonResponse(openApi(context));
+    }
     case 'ping':
       return ping(incoming, context);
     case 'metrics':

@@ -1,12 +1,15 @@
 import { PredictionError } from '../../contract/errors.js';
-import type { Params } from '../../contract/handler.js';
+import type { OverHttp } from '../../contract/settings.js';
+import { loadScript } from '../../shared/load-script.js';
+import type { ServedRequestOptions } from '../served-client.js';
 import type { ServedVersion } from '../served-version.js';
-import { badRequest } from '../serving-error.js';
+import { badRequest, unavailable } from '../serving-error.js';
+import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readInput, readJson } from './request-body.js';
-import { jsonResponse } from './responses.js';
+import { errorOf, errorResponse, jsonResponse } from './responses.js';
 import { resultResponse, streamResponse, toJson } from './result-response.js';
-import { rowOf, torchServeParams } from './torchserve-form.js';
+import { rowOf, rowsOf, torchServeParams } from './torchserve-form.js';
 
 /** Says whether every default version can answer: TorchServe's health check. */
 export function ping(incoming: Incoming, { registry }: RouteContext): Response {
@@ -15,21 +18,77 @@ export function ping(incoming: Incoming, { registry }: RouteContext): Response {
   return jsonResponse({ status: healthy ? 'Healthy' : 'Unhealthy' }, healthy ? 200 : 500);
 }
 
-/** `/predictions/{name}[/{version}]`. */
+/** `/predictions/{name}[/{version}[/{rest of the path, for the handler}]]`. */
 export async function predictions(incoming: Incoming, context: RouteContext): Promise<Response> {
-  const served = findServed(incoming, context, incoming.path[1], incoming.path[2]);
-  if (incoming.request.method === 'OPTIONS') return jsonResponse(openApi(served));
-  const options = { ...optionsOf(incoming, context), params: torchServeParams(served) };
-  if (served.options.stream)
-    return await streamResponse(
-      served,
-      (client, signal) =>
-        predictionInput(incoming, context, served).then((input) => client.stream(input, { ...options, signal })),
-      incoming.request.signal,
-    );
-  return resultResponse(
-    await served.run(async () => context.predict(served, await predictionInput(incoming, context, served), options)),
+  const { request, path } = incoming;
+  const served = findServed(incoming, context, path[1], path[2]);
+  if (request.method === 'OPTIONS') return jsonResponse(openApi(served));
+  checkTicket(served);
+  const exchange = new Exchange(request, path.slice(3));
+  const options = { ...optionsOf(incoming, context, served), params: torchServeParams(served), http: exchange };
+  try {
+    if (isOfSequence(request)) return await nextOfSequence(incoming, context, served, exchange, options);
+    if (served.options.stream)
+      return exchange.apply(
+        await streamResponse(
+          served,
+          (client, signal) =>
+            onlyRow(incoming, context, served).then((row) => client.stream(row, { ...options, signal })),
+          request.signal,
+        ),
+      );
+    return await served.run(async () => {
+      const rows = await rowsOf(served, await readInput(request, context));
+      const results =
+        rows.length > 1 ? await handleRows(served, rows, options) : await context.predict(served, rows[0], options);
+      return exchange.apply(resultResponse(results, context.maxResponseSize));
+    });
+  } catch (error) {
+    return exchange.applyToError(errorResponse(errorOf(error)));
+  }
+}
+
+/** Answers several inputs of one request, as one batch. @throws the first error of a row */
+async function handleRows(
+  served: ServedVersion,
+  rows: readonly unknown[],
+  options: ServedRequestOptions,
+): Promise<readonly unknown[]> {
+  const results = await served.options.client.handle(rows, options);
+  const failure = results.find((result) => result instanceof PredictionError);
+  if (failure) throw failure as PredictionError;
+  return results;
+}
+
+/** Returns whether a request belongs to a sequence: most do not, and need no script for it. */
+function isOfSequence({ headers }: Request): boolean {
+  return headers.has('ts_request_sequence_id') || headers.has('ts_request_sequence_start');
+}
+
+async function nextOfSequence(
+  incoming: Incoming,
+  context: RouteContext,
+  served: ServedVersion,
+  exchange: Exchange,
+  options: ServedRequestOptions,
+): Promise<Response> {
+  const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
+  const sequence = sequenceOf(incoming.request);
+  if (!sequence) throw badRequest('ts_request_sequence_start: expected true, or a ts_request_sequence_id.');
+  const sequences = (served.sequences ??= new HttpSequences(served, context.clock));
+  const { id, result } = await served.run(() =>
+    sequences.predict(sequence, () => onlyRow(incoming, context, served), options),
   );
+  const response = exchange.apply(resultResponse(result, context.maxResponseSize));
+  response.headers.set('ts_request_sequence_id', id);
+  return response;
+}
+
+/** @throws `not-initialized` (503) if every worker is busy, and the model's config says `useJobTicket` */
+function checkTicket({ active, options: { name, description } }: ServedVersion): void {
+  const { config, workers } = description;
+  if (config['useJobTicket'] === true && active >= workers * config.batchSize)
+    throw unavailable(`Model "${name}" has no worker that is free (useJobTicket).`);
 }
 
 /** `/explanations/{name}[/{version}]`. */
@@ -37,7 +96,7 @@ export async function explain(incoming: Incoming, context: RouteContext): Promis
   const served = findServed(incoming, context, incoming.path[1], incoming.path[2]);
   return resultResponse(
     await served.run(async (client) =>
-      client.explain(await predictionInput(incoming, context, served), optionsOf(incoming, context)),
+      client.explain(await onlyRow(incoming, context, served), optionsOf(incoming, context, served)),
     ),
   );
 }
@@ -50,14 +109,12 @@ export async function instances(incoming: Incoming, context: RouteContext): Prom
   const served = context.registry.find(name);
   return await served.run(async (client) => {
     const rows = (await readInstances(incoming, context)).map((row) => rowOf(served, row));
-    const options = optionsOf(incoming, context);
+    const options = optionsOf(incoming, context, served);
     if (verb === 'explain') {
       const explanations = await Promise.all(rows.map((row) => client.explain(row, options)));
       return jsonResponse({ explanations: toJson(explanations) });
     }
-    const results = await client.handle(rows, { ...options, params: torchServeParams(served) });
-    const failure = results.find((result) => result instanceof PredictionError);
-    if (failure) throw failure as PredictionError;
+    const results = await handleRows(served, rows, { ...options, params: torchServeParams(served) });
     return jsonResponse({ predictions: toJson(results) });
   });
 }
@@ -86,15 +143,20 @@ function findServed(
   return registry.find(name, version);
 }
 
-async function predictionInput({ request }: Incoming, context: RouteContext, served: ServedVersion): Promise<unknown> {
-  return rowOf(served, await readInput(request, context));
+/** @throws `invalid-input` if the request has several inputs */
+async function onlyRow({ request }: Incoming, context: RouteContext, served: ServedVersion): Promise<unknown> {
+  const rows = rowsOf(served, await readInput(request, context));
+  if (rows.length > 1) throw badRequest(`Expected one input, got ${rows.length}.`);
+  return rows[0];
 }
 
 function optionsOf(
   { request: { signal } }: Incoming,
   { timeout }: RouteContext,
-): { signal: AbortSignal; timeout: number; params?: Params } {
-  return { signal, timeout };
+  { options: { description } }: ServedVersion,
+): { readonly signal: AbortSignal; readonly timeout: number } {
+  const { clientTimeoutInMills: own = 0 } = description.config as Partial<OverHttp>;
+  return { signal, timeout: own > 0 ? Math.min(own, timeout) : timeout };
 }
 
 /** Returns what TorchServe answers to OPTIONS: an OpenAPI description of the model's path. */

@@ -1,4 +1,5 @@
 import { shorten } from '../../contract/describe-value.js';
+import { asTabServeError } from '../../contract/errors.js';
 import type { DescribedModel, ListedModel, RegisteredModel } from '../options.js';
 import { badRequest } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
@@ -35,7 +36,7 @@ export async function models(incoming: Incoming, context: RouteContext): Promise
   if (request.method !== 'GET' && !context.management) checkMethod(incoming, 'GET');
   if (path.length === 1) {
     checkMethod(incoming, 'GET', 'POST');
-    return request.method === 'GET' ? listModels(incoming, context) : await registerModel(incoming, context);
+    return request.method === 'GET' ? listModels(incoming, context) : await registerFromHttp(incoming, context);
   }
   if (path.length > 4 || name === undefined || (verb !== undefined && verb !== 'set-default')) throw resourceNotFound();
   checkMethod(incoming, ...(verb === undefined ? ['GET', 'PUT', 'DELETE'] : ['PUT']));
@@ -98,19 +99,49 @@ function torchServeDescription(described: DescribedModel, customized: boolean): 
   };
 }
 
-async function registerModel(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function registerFromHttp(incoming: Incoming, context: RouteContext): Promise<Response> {
   const given = await readRegistration(incoming, context);
-  const url = given['url'];
-  if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
-  if (context.management?.allowsUrl(url) !== true)
-    throw badRequest(
-      `This server does not register models from ${shorten(url)}: it takes what its management.allowsUrl allows; tabserve serve takes archives below its working directory.`,
-    );
-  const options = { signal: incoming.request.signal, ...registerOptions(given) };
-  const { name, version } = await context.server.register(url, options).catch((error) => refuse(error, given));
+  if (isInBackground(given['synchronous'])) {
+    inBackground(registerModel(context, given));
+    return processing();
+  }
+  const { name, version } = await registerModel(context, given, incoming.request.signal);
   return jsonResponse({
     status: `Model "${name}" Version: ${version} registered with ${await workersOf(context, name, version)} initial workers`,
   });
+}
+
+/** Registers a model as a request says. @throws `invalid-input` for a URL that is not allowed, what `register` throws */
+export async function registerModel(
+  { management, server }: RouteContext,
+  given: Readonly<Record<string, unknown>>,
+  signal?: AbortSignal,
+): Promise<RegisteredModel> {
+  const url = given['url'];
+  if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
+  if (management?.allowsUrl(url) !== true)
+    throw badRequest(
+      `This server does not register models from ${shorten(url)}: it takes what its management.allowsUrl allows; tabserve serve takes archives below its working directory.`,
+    );
+  const options = { ...(signal && { signal }), ...registerOptions(given) };
+  return await server.register(url, options).catch((error) => refuse(error, given));
+}
+
+/** @throws `invalid-input` for what is neither true nor false */
+function isInBackground(synchronous: unknown): boolean {
+  const text = String(synchronous ?? 'true').toLowerCase();
+  if (text !== 'true' && text !== 'false') throw badRequest('synchronous: expected true or false.');
+  return text === 'false';
+}
+
+/** TorchServe's answer to what goes on behind it. */
+function processing(): Response {
+  return jsonResponse({ status: 'Processing worker updates...' }, 202);
+}
+
+/** Nobody waits for it any more: the console has its error. */
+function inBackground(work: Promise<unknown>): void {
+  work.catch((error: unknown) => console.warn(`tabserve: ${asTabServeError(error).message}`));
 }
 
 async function workersOf({ server }: RouteContext, name: string, version: string): Promise<number> {
@@ -124,17 +155,23 @@ function setDefault({ server }: RouteContext, name: string, version: string): Re
 
 async function scaleModel(
   { query }: Incoming,
-  { server }: RouteContext,
+  { server, registry }: RouteContext,
   name: string,
   version?: string,
 ): Promise<Response> {
+  registry.find(name, version);
   const minWorkers = numberOf(query, 'min_worker', 1);
   const maxWorkers = numberOf(query, 'max_worker', minWorkers);
   if (maxWorkers < minWorkers) throw badRequest('max_worker cannot be less than min_worker.');
   if (minWorkers === 0)
     throw badRequest('min_worker: a model has at least one worker. To free it, unregister the model.');
   checkWorkers(query.has('max_worker') ? 'max_worker' : 'min_worker', maxWorkers);
-  await server.scale(name, { minWorkers, maxWorkers }, version).catch(refuse);
+  const scaling = server.scale(name, { minWorkers, maxWorkers }, version).catch(refuse);
+  if (isInBackground(query.get('synchronous'))) {
+    inBackground(scaling);
+    return processing();
+  }
+  await scaling;
   const ofVersion = version === undefined ? '' : `, version: ${version}`;
   return jsonResponse({ status: `Workers scaled to ${minWorkers} for model: ${name}${ofVersion}` });
 }

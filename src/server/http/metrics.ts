@@ -3,14 +3,14 @@ import { checkMethod, type RouteContext, type Incoming } from './route.js';
 import { response } from './responses.js';
 
 /**
- * `/metrics[?name[]=NAME…]`: the metrics of every version in Prometheus' text format 0.0.4. Each line has the name and
- * the version that it is registered under.
+ * `/metrics[?name[]=NAME…]`: the metrics of every version in Prometheus' text format 0.0.4, each line with the name and
+ * the version that it is registered under; and the counts of the server itself.
  */
-export function metrics(incoming: Incoming, { registry }: RouteContext): Response {
+export function metrics(incoming: Incoming, { registry, statuses }: RouteContext): Response {
   checkMethod(incoming, 'GET');
   const names = incoming.query.getAll('name[]');
-  const families = merge(registry.all);
-  const wanted = [...families].filter(([name]) => names.length === 0 || names.includes(name));
+  const families = [...merge(registry.all), ...statuses.families()];
+  const wanted = families.filter(([name]) => names.length === 0 || names.includes(name));
   return response(
     wanted
       .flatMap(([, lines]) => lines)

@@ -7,6 +7,7 @@ import type { ServedVersion } from '../served-version.js';
 import { badRequest, unavailable } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readBytes } from './request-body.js';
+import { repository } from './repository.js';
 import { errorOf, jsonResponse, response } from './responses.js';
 
 /** `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
@@ -21,10 +22,11 @@ export async function openInference(incoming: Incoming, context: RouteContext): 
 
 async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
   const [, area, first, ...rest] = incoming.path;
+  if (area === 'repository') return await repository(incoming, context);
   const isInfer = rest.at(-1) === 'infer';
   checkMethod(incoming, ...(isInfer ? ['POST'] : ['GET', 'HEAD']));
   if (area === undefined)
-    return jsonResponse({ name: 'tabserve', version: VERSION, extensions: ['binary_tensor_data'] });
+    return jsonResponse({ name: 'tabserve', version: VERSION, extensions: ['binary_tensor_data', 'model_repository'] });
   if (area === 'health' && rest.length === 0 && (first === 'live' || first === 'ready')) return health(first, context);
   if (area !== 'models' || first === undefined) throw resourceNotFound();
   const version = rest[0] === 'versions' ? rest[1] : undefined;

@@ -9,14 +9,32 @@ import { response } from './responses.js';
  * Returns a response with a handler's result: a string as text, a Blob or a Uint8Array as bytes, and everything else as
  * JSON, in which tensors are lists in lists, other arrays of numbers, of bytes too, and sets are lists, a Map is an
  * object, a 64-bit integer is a number if a number can hold it and else a string, and NaN and infinity are null.
- * @throws `handler-failed` if something in it has no such form, a Blob say
+ * @param maxResponseSize bytes
+ * @throws `handler-failed` if something in it has no such form, a Blob say, and if it is larger than that
  */
-export function resultResponse(result: unknown): Response {
-  if (typeof result === 'string') return response(result, 'text/plain; charset=utf-8');
-  if (result instanceof Blob) return response(result, result.type || 'application/octet-stream');
+export function resultResponse(result: unknown, maxResponseSize = Infinity): Response {
+  const [body, type] = bodyOf(result);
+  // A character has one byte at least, and three at most.
+  const mayBeTooLarge = typeof body === 'string' ? body.length * 3 > maxResponseSize : true;
+  if (mayBeTooLarge && sizeOf(body) > maxResponseSize)
+    throw new TabServeError(
+      'handler-failed',
+      `The answer has ${sizeOf(body)} bytes, more than the server sends: ${maxResponseSize} (maxResponseSize).`,
+    );
+  return response(body, type);
+}
+
+function bodyOf(result: unknown): readonly [body: string | Blob | BufferSource, type: string] {
+  if (typeof result === 'string') return [result, 'text/plain; charset=utf-8'];
+  if (result instanceof Blob) return [result, result.type || 'application/octet-stream'];
   if (result instanceof ArrayBuffer || result instanceof Uint8Array)
-    return response(result as BufferSource, 'application/octet-stream');
-  return response(JSON.stringify(toJson(result) ?? null), 'application/json');
+    return [result as BufferSource, 'application/octet-stream'];
+  return [JSON.stringify(toJson(result) ?? null), 'application/json'];
+}
+
+function sizeOf(body: string | Blob | BufferSource): number {
+  if (typeof body === 'string') return new TextEncoder().encode(body).byteLength;
+  return body instanceof Blob ? body.size : body.byteLength;
 }
 
 /**
@@ -65,12 +83,15 @@ export async function streamResponse(
       },
       { highWaterMark: 0 },
     );
-    return response(body, type ?? (isText ? 'text/plain; charset=utf-8' : 'application/x-ndjson'));
+    // A reverse proxy, and a service worker, would wait for the whole answer.
+    return response(body, type ?? (isText ? 'text/plain; charset=utf-8' : 'application/x-ndjson'), 200, UNBUFFERED);
   } catch (error) {
     end();
     throw error;
   }
 }
+
+const UNBUFFERED = { 'X-Accel-Buffering': 'no' };
 
 function encode(part: unknown, isText: boolean): Uint8Array {
   const text = isText && typeof part === 'string' ? part : `${JSON.stringify(toJson(part) ?? null)}\n`;

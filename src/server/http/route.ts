@@ -4,6 +4,7 @@ import type { ServedRequestOptions } from '../served-client.js';
 import type { ServedVersion } from '../served-version.js';
 import { ServingError } from '../serving-error.js';
 import type { ManagementOptions, Manager } from './management.js';
+import type { StatusCounts } from './status-counts.js';
 
 /** What the routes need of the server. */
 export interface RouteContext {
@@ -16,9 +17,13 @@ export interface RouteContext {
   readonly disposed: AbortSignal;
   /** Bytes. */
   readonly maxRequestSize: number;
+  /** Bytes. */
+  readonly maxResponseSize: number;
   /** Milliseconds. */
   readonly timeout: number;
   readonly management: ManagementOptions | undefined;
+  /** Counts the answers. */
+  readonly statuses: StatusCounts;
 }
 
 /** A request, with what its URL says. */

@@ -20,6 +20,24 @@ export function torchServeParams({ options: { description } }: ServedVersion): P
 }
 
 /**
+ * Returns the rows for the handler, as `rowOf` does: several, if the field `data` or `body` of a form came several times
+ * with files, and the handler takes images, texts or audio.
+ * @throws `invalid-input`
+ */
+export function rowsOf(served: ServedVersion, input: unknown): readonly unknown[] {
+  const files = severalFiles(input);
+  const takesOne = (served.options.description.takes ?? 'tensors') !== 'tensors';
+  return files && takesOne ? files.map((data) => rowOf(served, { data })) : [rowOf(served, input)];
+}
+
+function severalFiles(input: unknown): readonly Blob[] | undefined {
+  if (typeof input !== 'object' || input === null || input instanceof Blob) return undefined;
+  const { data, body = data } = input as { readonly data?: unknown; readonly body?: unknown };
+  const value = data ?? body;
+  return Array.isArray(value) && value.length > 0 && value.every((one) => one instanceof Blob) ? value : undefined;
+}
+
+/**
  * Returns a row for the handler. One of images, texts or audio gets the field `data` or `body` of a form, and no other
  * one, as TorchServe's handlers do; unless it is an object for a handler that takes more, such as { image, points }. A string is base64 for a handler of images, and a text for others.
  * @throws `invalid-input` for a string that is not base64, and for an object without such a field
@@ -50,8 +68,6 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
       `Expected the field "data" or "body", got ${got}. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.`,
     );
   }
-  if (Array.isArray(value) && value.some((one) => one instanceof Blob))
-    throw badRequest(`Expected one input, got ${value.length}. /v1/models/${name}:predict takes several.`);
   if (typeof value === 'string') return { data: isOfImages ? blobOf(value) : value };
   // Numbers have dims beside them.
   return value instanceof Blob ? { data: value } : row;

@@ -57,7 +57,7 @@ export async function answerAsk(
     const response = await server.fetch(requestOf(ask, request, ending.signal));
     const { status, statusText } = response;
     const head = { type: 'answer', status, statusText, headers: [...response.headers] } as const;
-    if (isEventStream(response)) {
+    if (comesInParts(response)) {
       post({ ...head, body: 'parts' });
       await relay(response.body!, post, ending.signal);
       return;
@@ -72,8 +72,10 @@ export async function answerAsk(
   }
 }
 
-function isEventStream({ body, headers }: Response): boolean {
-  return body !== null && headers.get('content-type')?.startsWith('text/event-stream') === true;
+/** Returns whether an answer is to be passed on as it comes: server-sent events, and what says so as nginx reads it. */
+function comesInParts({ body, headers }: Response): boolean {
+  const isEvents = headers.get('content-type')?.startsWith('text/event-stream') === true;
+  return body !== null && (isEvents || headers.get('x-accel-buffering') === 'no');
 }
 
 /** Posts a body in parts, as they come, until it ends or nobody waits any more. Never rejects. */

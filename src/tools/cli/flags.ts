@@ -45,6 +45,22 @@ export const SERVE_FLAGS = {
   workers: TEXT,
   timeout: TEXT,
   'max-request-size': TEXT,
+  'max-response-size': TEXT,
+  'model-store': TEXT,
+  snapshot: TEXT,
+  'access-log': TEXT,
+  'token-auth': FLAG,
+  'token-expiration-min': TEXT,
+} as const;
+
+export const BENCH_FLAGS = {
+  input: TEXT,
+  'content-type': TEXT,
+  header: LIST,
+  concurrency: TEXT,
+  duration: TEXT,
+  'warm-up': TEXT,
+  report: TEXT,
 } as const;
 
 /** Parses the arguments of a command. @throws `model-config` for a flag that does not exist, or has no value */
@@ -78,4 +94,12 @@ export function only([path, ...others]: readonly string[], command: string, what
 /** Returns the error for a flag with a wrong value. @param expected in words */
 export function wrongFlag(flag: string, expected: string, value: unknown): TabServeError {
   return new TabServeError('model-config', `--${flag}: expected ${expected}, got ${JSON.stringify(value)}.`);
+}
+
+/** Returns a flag's number; undefined if it is not given. @throws `model-config` for no whole number within the limits */
+export function numberFlag(name: string, text: string | undefined, min: number, max: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (value >= min && value <= max) return value;
+  throw wrongFlag(name, `a whole number from ${min} to ${max}`, text);
 }

@@ -44,8 +44,9 @@ const HELP = `Usage:
       --timeout SECONDS        What each backend may take; 120 if it is not given
 
   tabserve serve ARCHIVE… [flags]
+    An archive is a file, a folder or a URL; NAME=ARCHIVE gives it another name; with --model-store, all is every archive there.
     Serves archives over HTTP with onnxruntime-node: TorchServe's inference and metrics API (/predictions/NAME, /ping, /models, /metrics), OpenAI's API
-    (/v1/chat/completions and its like), and the Open Inference Protocol (/v2). Web pages may not ask it unless their origin is allowed. Ends on Ctrl+C, when the answers that are under way are sent.
+    (/v1/chat/completions and its like), and the Open Inference Protocol (/v2). Web pages may not ask it unless their origin is allowed. Ends on Ctrl+C, when the answers that are under way are sent. SIGHUP loads the archives once more, without losing a request.
       --port PORT              8080 if it is not given; 0 takes any that is free
       --host HOST              The address to listen on; 127.0.0.1, which only this machine reaches, if it is not given
       --management             Lets requests register archives of the working directory, change and remove models: TorchServe's management API
@@ -55,6 +56,22 @@ const HELP = `Usage:
       --workers NUMBER         The worker threads of each model; without it as the archive says, or 1
       --timeout SECONDS        What each request may take; 120 if it is not given
       --max-request-size BYTES The largest body; 6553500 if it is not given
+      --max-response-size BYTES The largest answer that is not sent in parts; without it, no limit
+      --model-store FOLDER     Where relative paths of archives begin; the working directory, if it is not given
+      --snapshot FILE          Keeps there which models are registered; if it is there, they are registered again at the start
+      --access-log FORMAT      Prints a line for each request: common (Apache's Common Log Format) or json
+      --token-auth             Requests need a key of key_file.json, which is written into the working directory: TorchServe's token authorization
+      --token-expiration-min N Minutes after which a key expires; 60 if it is not given
+
+  tabserve bench URL [flags]
+    Sends requests to a model server, always so many at once, and prints answers a second, percentiles and statuses. Exits with 1 if an answer was an error.
+      --input FILE             The body of each request, which is then a POST; without it, requests are GETs
+      --content-type TYPE      Of the body; without it by the file's ending
+      --header LINE            A header of each request, such as "Authorization: Bearer KEY"; may be given several times
+      --concurrency NUMBER     Requests at once, each on a connection of its own; 8 if it is not given
+      --duration SECONDS       10 if it is not given
+      --warm-up SECONDS        Before that, without counting; 2 if it is not given
+      --report FILE            Writes the figures as JSON
 
   tabserve copy FOLDER
     Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.

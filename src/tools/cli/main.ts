@@ -4,7 +4,17 @@ import { VERSION } from '../../contract/version.js';
 import { createArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { copyAssets } from './copy.js';
-import { ARCHIVE_FLAGS, only, OPTIMIZE_FLAGS, parse, SERVE_FLAGS, TEST_FLAGS, unknownName } from './flags.js';
+import { bench } from './bench.js';
+import {
+  ARCHIVE_FLAGS,
+  BENCH_FLAGS,
+  only,
+  OPTIMIZE_FLAGS,
+  parse,
+  SERVE_FLAGS,
+  TEST_FLAGS,
+  unknownName,
+} from './flags.js';
 import { helpOf } from './help.js';
 import { inspect, isModelFile } from './inspect.js';
 import { inspectRepository } from './inspect-repository.js';
@@ -14,7 +24,7 @@ import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 import { updateHashes } from './update-hashes.js';
 
-const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'copy'];
+const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'bench', 'copy'];
 
 async function archive(args: readonly string[]): Promise<void> {
   const { values, positionals } = parse({ args: [...args], options: ARCHIVE_FLAGS, allowPositionals: true });
@@ -80,10 +90,13 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     }
     case 'serve': {
       const { values, positionals } = parse({ args, options: SERVE_FLAGS, allowPositionals: true });
-      if (positionals.length === 0 || positionals.includes(''))
+      const mayBeEmpty = values.management === true || values.snapshot !== undefined;
+      if ((positionals.length === 0 && !mayBeEmpty) || positionals.includes(''))
         throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
       const running = await serve(positionals, values, print);
       print(`Listening on ${running.url}`);
+      // A terminal that is closed sends it, too: then the server ends.
+      if (!process.stdin.isTTY) process.on('SIGHUP', () => void running.reload());
       const signals = ['SIGINT', 'SIGTERM'] as const;
       const signal = await new Promise<string>((end) => {
         for (const name of signals) process.once(name, end);
@@ -92,6 +105,11 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       for (const name of signals) process.removeAllListeners(name);
       print(`${signal}: finishing the answers that are under way. A second signal ends at once.`);
       return await running.close();
+    }
+    case 'bench': {
+      const { values, positionals } = parse({ args, options: BENCH_FLAGS, allowPositionals: true });
+      if (!(await bench(only(positionals, 'bench', 'URL'), values, print))) process.exitCode = 1;
+      return;
     }
     case 'copy': {
       const { positionals } = parse({ args, options: {}, allowPositionals: true });

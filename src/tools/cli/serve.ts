@@ -1,11 +1,14 @@
-import { realpathSync } from 'node:fs';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { BackendName, CandidateName } from '../../contract/backends.js';
-import { wrongFlag } from './flags.js';
+import { messageOf } from '../../contract/errors.js';
+import { accessLog, LOG_FORMATS, type LogFormat } from '../../server/node/http/access-log.js';
+import { numberFlag, wrongFlag } from './flags.js';
+import { ModelStore } from './model-store.js';
+import { Snapshot } from './snapshot.js';
 import { load, type NodeLoadOptions } from '../../server/node/connect.js';
 import { hostName } from '../../server/node/http/guard.js';
 import { importSharp } from '../../server/node/decode-file.js';
 import { serveHttp } from '../../server/node/http/serve-http.js';
+import { Tokens } from '../../server/node/http/tokens.js';
 import { ModelServer } from '../../server/model-server.js';
 
 /** The flags of `tabserve serve`. */
@@ -18,12 +21,20 @@ export interface ServeFlags {
   readonly backends?: string | undefined;
   readonly workers?: string | undefined;
   readonly 'max-request-size'?: string | undefined;
+  readonly 'max-response-size'?: string | undefined;
+  readonly 'model-store'?: string | undefined;
+  readonly snapshot?: string | undefined;
+  readonly 'access-log'?: string | undefined;
+  readonly 'token-auth'?: boolean | undefined;
+  readonly 'token-expiration-min'?: string | undefined;
   readonly timeout?: string | undefined;
 }
 
 /** A server that runs. */
 export interface RunningServer {
   readonly url: string;
+  /** Loads every archive once more, without losing a request. */
+  reload(): Promise<void>;
   /** Accepts no more connections, finishes the answers that are under way, and ends the workers. */
   close(): Promise<void>;
 }
@@ -37,23 +48,24 @@ const PORT = 8080;
 /**
  * Serves archives over HTTP: TorchServe's inference and metrics API, the Open Inference Protocol and, with
  * `management`, TorchServe's management API.
- * @param paths of archives, or URLs
+ * @param archives paths, URLs, `NAME=PATH`, or `all` for every archive of the model store
  * @param print is called with a line for each model
  * @throws `model-config` for a wrong flag; `network` if it cannot listen; what `load` throws, after everything that was
  *   started has ended
  */
 export async function serve(
-  paths: readonly string[],
+  archives: readonly string[],
   flags: ServeFlags,
   print: (line: string) => void,
 ): Promise<RunningServer> {
-  const timeout = numberOf(flags, 'timeout', 1, 86_400) ?? 120;
-  const workers = numberOf(flags, 'workers', 1, 1024);
-  const maxRequestSize = numberOf(flags, 'max-request-size', 1, 2 ** 40);
+  const timeout = numberFlag('timeout', flags.timeout, 1, 86_400) ?? 120;
+  const workers = numberFlag('workers', flags.workers, 1, 1024);
+  const maxRequestSize = numberFlag('max-request-size', flags['max-request-size'], 1, 2 ** 40);
+  const maxResponseSize = numberFlag('max-response-size', flags['max-response-size'], 1, 2 ** 40);
   // Node listens on every address of the machine if it gets an empty one.
   if (flags.host === '') throw wrongFlag('host', 'an address or a host name, such as 127.0.0.1', flags.host);
   const options = {
-    port: numberOf(flags, 'port', 0, 65_535) ?? PORT,
+    port: numberFlag('port', flags.port, 0, 65_535) ?? PORT,
     host: flags.host ?? '127.0.0.1',
     timeout: timeout * 1000,
     origins: (flags.cors ?? []).map(originOf),
@@ -61,27 +73,45 @@ export async function serve(
       ...(flags['allowed-host'] ?? []).map(allowedHost),
       ...(flags.host === undefined ? [] : [flags.host.toLowerCase()]),
     ],
+    ...(flags['access-log'] !== undefined && { onRequest: accessLog(formatOf(flags['access-log']), print) }),
   };
   const common: NodeLoadOptions<never> = {
     ...(flags.backends !== undefined && { backends: flags.backends.split(',') as (BackendName | CandidateName)[] }),
     ...(workers !== undefined && { minWorkers: workers, maxWorkers: workers }),
   };
-  const server = new ModelServer({
-    load: (model: string, given: object) => load(model, { ...common, ...given }),
+  const store = new ModelStore(flags['model-store']);
+  const named = store.archives(archives);
+  const tokens = await tokensOf(flags, print);
+  const snapshot = flags.snapshot === undefined ? undefined : new Snapshot(flags.snapshot);
+  const restored = await snapshot?.read();
+  let isStarted = false;
+  const keep = (): void =>
+    void snapshot?.write(server).catch((error: unknown) => print(`--snapshot: ${messageOf(error as Error)}`));
+  const server: ModelServer = new ModelServer({
+    load: (model: string, given: object) => load(store.locate(model), { ...common, ...given }),
     timeout: options.timeout,
     ...(maxRequestSize !== undefined && { maxRequestSize }),
-    ...(flags.management === true && { management: { allowsUrl: isBelowWorkingDirectory } }),
+    ...(maxResponseSize !== undefined && { maxResponseSize }),
+    ...(flags.management === true && { management: { allowsUrl: (url) => store.allows(url) } }),
+    onChange: () => isStarted && keep(),
   });
   try {
-    for (const path of paths) {
-      const { name, version } = await server.register(path);
+    if (restored) {
+      print(`${flags.snapshot!}: the models of the last run. The archives of the command line are left out.`);
+      await Snapshot.restore(server, restored);
+    } else for (const { name, path } of named) await server.register(path, name === undefined ? {} : { name });
+    for (const { name, version, model } of server.snapshot()) {
       const { backend } = await server.describe(name, version);
-      print(`${name} ${version}: ${path}, on ${backend.engine}/${backend.name}`);
+      print(`${name} ${version}: ${model}, on ${backend.engine}/${backend.name}`);
     }
+    isStarted = true;
+    keep();
     await importSharp().catch(() => print(NO_SHARP));
-    const http = await serveHttp((request) => server.fetch(request), options);
+    const answer = (request: Request): Promise<Response> => server.fetch(request);
+    const http = await serveHttp(tokens ? (request) => tokens.answer(request, answer) : answer, options);
     return {
       url: http.url,
+      reload: () => reload(server, print),
       async close() {
         // What is late is answered with 503.
         await http.close(() => void server.dispose());
@@ -94,32 +124,35 @@ export async function serve(
   }
 }
 
-/**
- * Returns whether a model may be registered from there: from a path in the working directory, and from no URL. A link
- * that leads out of it is no such path.
- */
-function isBelowWorkingDirectory(url: string): boolean {
-  if (/^[a-z][a-z\d+.-]+:/i.test(url)) return false;
-  const path = relative(realPath('.'), realPath(url));
-  return path !== '' && !isAbsolute(path) && path.split(sep, 1)[0] !== '..';
+/** Loads every version once more. One that cannot be loaded goes on as it is. */
+async function reload(server: ModelServer, print: (line: string) => void): Promise<void> {
+  for (const { name, version } of server.snapshot())
+    await server.reload(name, version).then(
+      () => print(`${name} ${version}: loaded again`),
+      (error: unknown) => print(`${name} ${version}: not loaded again: ${messageOf(error as Error)}`),
+    );
 }
 
-/** Returns the absolute path, without links; as it is written if there is nothing, so that loading it says so. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
+/** TorchServe's file. */
+const KEY_FILE = 'key_file.json';
+
+/** Makes the keys of requests, if the flags say so. */
+async function tokensOf(flags: ServeFlags, print: (line: string) => void): Promise<Tokens | undefined> {
+  const minutes = numberFlag('token-expiration-min', flags['token-expiration-min'], 1, 1_000_000);
+  if (flags['token-auth'] !== true) {
+    if (minutes === undefined) return undefined;
+    throw wrongFlag('token-expiration-min', 'the flag --token-auth beside it', String(minutes));
   }
+  const tokens = await Tokens.create(KEY_FILE, { lifetime: (minutes ?? 60) * 60_000 });
+  print(`Requests need a key of ${KEY_FILE}.`);
+  return tokens;
 }
 
-/** @throws `model-config` if it is no whole number within the limits */
-function numberOf(flags: ServeFlags, name: keyof ServeFlags, min: number, max: number): number | undefined {
-  const text = flags[name];
-  if (text === undefined) return undefined;
-  const value = /^\d+$/.test(String(text)) ? Number(text) : NaN;
-  if (value >= min && value <= max) return value;
-  throw wrongFlag(name, `a whole number from ${min} to ${max}`, text);
+/** @throws `model-config` */
+function formatOf(text: string): LogFormat {
+  const format = LOG_FORMATS.find((one) => one === text);
+  if (!format) throw wrongFlag('access-log', LOG_FORMATS.join(' or '), text);
+  return format;
 }
 
 /** @throws `model-config` if it is no host name, or has a port: no request would be allowed by it */

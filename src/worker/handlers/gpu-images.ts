@@ -54,7 +54,7 @@ export class GpuImages {
    * @returns the function that ends it
    */
   begin(context: Context): () => void {
-    if (context.systemProperties.batchSize === 1 && context.request === 'predict') this.#batches.set(context, []);
+    if (context.systemProperties.batchSize === 1 && context.kind === 'predict') this.#batches.set(context, []);
     return () => this.#end(context);
   }
 

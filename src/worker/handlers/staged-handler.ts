@@ -67,7 +67,7 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
         'model-config',
         `params.${fixed}: a request cannot set this key. Set handler.${fixed} in the config.`,
       );
-    if (context.request !== 'explain') return this.#check(params, 'params', context);
+    if (context.kind !== 'explain') return this.#check(params, 'params', context);
     checkSection({ ...schema, ...Class.explainSchema }, params, '', context.warn);
   }
 
@@ -105,7 +105,7 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
         'not-initialized',
         'handle was called before initialize had finished. Await initialize first.',
       );
-    if (context.request === 'describe') return [(await this.describeHandle(context)) as ResultOf<this>];
+    if (context.kind === 'describe') return [(await this.describeHandle(context)) as ResultOf<this>];
     if (data.length === 0) throw new TabServeError('invalid-input', 'The batch is empty; it needs at least one row.');
     for (const params of new Set(context.params))
       if (Object.keys(params).length > 0) this.#checkParams(params, context);
@@ -132,7 +132,7 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
   }
 
   async #runModel(inputs: Prepared, data: readonly Row<Input>[], context: Context): Promise<readonly unknown[]> {
-    if (context.request === 'explain') return await this.explainHandle(inputs, data, context);
+    if (context.kind === 'explain') return await this.explainHandle(inputs, data, context);
     return await this.postprocess(await this.inference(inputs, context), context);
   }
 

@@ -1,5 +1,6 @@
 import { transfer as comlinkTransfer } from 'comlink';
 import type { Context } from '../../contract/handler.js';
+import type { HttpAnswer } from '../../contract/http.js';
 import type { Observation } from '../../contract/metrics.js';
 import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import { errorToData } from '../../contract/error-data.js';
@@ -9,6 +10,7 @@ import { Definitions } from '../../shared/metrics/definitions.js';
 import type { HostOptions } from './host.js';
 import type { OpenHandler } from './open-handlers.js';
 import { ChunkSender } from './chunk-sender.js';
+import { withAnswer } from './http-rows.js';
 import type { LargerRuns } from './larger-runs.js';
 import { Recorder } from './recorder.js';
 import { runBatch } from './run-batch.js';
@@ -61,8 +63,12 @@ export class Batches {
     const { id, room, kept } = call;
     const aborter = new AbortController();
     const { signal } = aborter;
+    const http: (HttpAnswer | undefined)[] = [];
     const post = (chunk: unknown, resume: unknown, list: Transferable[]): void =>
-      this.#sendChunk({ type: 'chunk', id, chunk, ...(resume !== undefined && { resume }) }, list);
+      this.#sendChunk(
+        { type: 'chunk', id, chunk, ...(resume !== undefined && { resume }), ...(http[0] && { http: http[0] }) },
+        list,
+      );
     const chunks = room === undefined ? undefined : new ChunkSender(room, post, signal);
     this.#running.set(id, { aborter, chunks });
     const recorder = this.recorder();
@@ -86,6 +92,7 @@ export class Batches {
           timings: recorder.timings,
           ...(Object.keys(recorder.nodes).length > 0 && { nodes: recorder.nodes }),
           handlerTime,
+          ...(http.length > 0 && { http }),
           ...(kept && { kept: kept.filter((key) => opened().environment.kept.has(key)) }),
           ...metrics,
           ...(larger && { larger }),
@@ -98,6 +105,7 @@ export class Batches {
         ...opened(),
         metrics: recorder,
         signal,
+        onAnswer: (index, answered) => void (http[index] = withAnswer(http[index], answered)),
         send: chunks && ((_, part, resume) => chunks.send(part, resume)),
       });
       await chunks?.allSent();

@@ -1,10 +1,12 @@
 import { loadScript } from '../../shared/load-script.js';
 import type { Archive, Files, Manifest, ModelConfig } from '../../contract/archive.js';
 import type { Context, Params } from '../../contract/handler.js';
+import type { HttpAnswer, HttpRequestData } from '../../contract/http.js';
 import type { DecodeOptions, ImageInput } from '../../contract/images.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { MAX_IMAGE_PIXELS } from '../../contract/limits.js';
+import { readHttpAnswer, readHttpRequest } from './http-rows.js';
 import { Recorder } from './recorder.js';
 import { VERSION } from '../../contract/version.js';
 import type { HandleRequest } from '../../contract/wire.js';
@@ -36,7 +38,7 @@ export interface BatchOptions {
   /** @default 1 */
   readonly batchSize?: number;
   /** @default 'predict' */
-  readonly request?: Context['request'];
+  readonly kind?: Context['kind'];
   readonly signal?: AbortSignal;
   /** One per row, as are `params`. */
   readonly ids?: readonly string[];
@@ -50,6 +52,10 @@ export interface BatchOptions {
   readonly sequenceIds?: readonly (string | undefined)[] | undefined;
   /** The state of each row's sequence. */
   readonly states?: readonly unknown[] | undefined;
+  /** The request over HTTP that brought each row; undefined for a row of the page. */
+  readonly http?: readonly (HttpRequestData | undefined)[] | undefined;
+  /** Takes what the handler says of the answer to a row that came over HTTP. */
+  readonly onAnswer?: ((index: number, answer: HttpAnswer) => void) | undefined;
 }
 
 /**
@@ -61,7 +67,7 @@ let decode: typeof import('../images/decode.js').decodeImage | undefined;
 /** Creates the context of one batch. */
 export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
   const { modelDir, manifest, config, files, kept, open, openHandler, warn } = environment;
-  const { batchSize = 1, request = 'predict', signal = new AbortController().signal } = batch;
+  const { batchSize = 1, kind = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
   const { sequenceId, state, setState, changed } = new RowStates(batch.sequenceIds, batch.states);
   const limit = config.handler?.['maxImagePixels'];
@@ -78,7 +84,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     manifest,
     modelYamlConfig: config,
     systemProperties: { modelDir, batchSize, serverName: 'tabserve', serverVersion: VERSION, limitMaxImagePixels },
-    request,
+    kind,
     requestIds: batch.ids ?? Array.from({ length: batchSize }, (_, index) => String(index)),
     params: batch.params ?? Array.from({ length: batchSize }, () => ({})),
     signal,
@@ -114,6 +120,16 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     state,
     setState,
     newStates: changed,
+    request(index) {
+      checkIndex('request', index);
+      const request = batch.http?.[index];
+      return request && readHttpRequest(request);
+    },
+    respond(index, answer) {
+      checkIndex('respond', index);
+      const read = readHttpAnswer(answer);
+      if (batch.http?.[index]) batch.onAnswer?.(index, read);
+    },
     heartbeat: () => environment.onHeartbeat?.(context),
     warn,
   };

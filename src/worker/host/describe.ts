@@ -19,7 +19,7 @@ interface Describable extends Handler {
  */
 export async function describe(handlers: readonly OpenHandler[], name: string): Promise<ModelInfo> {
   const { handler, environment } = handlers.at(-1)!;
-  const context = batchContext(environment, { request: 'describe' });
+  const context = batchContext(environment, { kind: 'describe' });
   return { ...(await describeModel(handler, name, context)), ...(await describeNodes(handlers)) };
 }
 
@@ -58,7 +58,7 @@ async function describeNodes(handlers: readonly OpenHandler[]): Promise<Pick<Mod
     if (node === '') continue;
     const name = archive.manifest.model.handler ?? handler.constructor.name;
     try {
-      nodes[node] = await describeModel(handler, name, batchContext(environment, { request: 'describe' }));
+      nodes[node] = await describeModel(handler, name, batchContext(environment, { kind: 'describe' }));
     } catch (error) {
       throw atNode(error, node);
     }

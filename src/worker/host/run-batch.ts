@@ -11,7 +11,7 @@ import type { Session, Tensors } from '../../contract/tensors.js';
 import type { Recorder } from './recorder.js';
 
 /** The handler that runs a batch, and the parts of the batch's context that the host provides. */
-export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'>, Pick<BatchOptions, 'send'> {
+export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'>, Pick<BatchOptions, 'send' | 'onAnswer'> {
   readonly handler: Handler;
   readonly environment: HandlerEnvironment;
 }
@@ -45,7 +45,7 @@ export async function runBatch(request: HandleRequest, runner: BatchRunner): Pro
 /** What running needs of a request. */
 export type BatchRequest = Pick<
   HandleRequest,
-  'rows' | 'ids' | 'params' | 'request' | 'resumed' | 'sequenceIds' | 'states'
+  'rows' | 'ids' | 'params' | 'request' | 'resumed' | 'sequenceIds' | 'states' | 'http'
 >;
 
 /**
@@ -86,8 +86,8 @@ export async function runOrRetry(
 
 /** Gives the handler the rows from `from` up to, but not including, `to`. */
 async function runRows(
-  { rows, ids, params, request, resumed, sequenceIds, states }: BatchRequest,
-  { handler, environment, metrics, signal, send }: BatchRunner,
+  { rows, ids, params, request, resumed, sequenceIds, states, http }: BatchRequest,
+  { handler, environment, metrics, signal, send, onAnswer }: BatchRunner,
   newStates: unknown[],
   from: number,
   to: number,
@@ -100,12 +100,14 @@ async function runRows(
     signal,
     send,
     resumed,
-    request,
+    kind: request,
     batchSize,
     ids: batchIds,
     params: batchParams,
     sequenceIds: sequenceIds?.slice(from, to),
     states: states?.slice(from, to),
+    http: http?.slice(from, to),
+    onAnswer: onAnswer && ((index, answer) => onAnswer(from + index, answer)),
   });
   // A handler's class may override `handle`, and so its check.
   const results = checkLength(await handler.handle(rows.slice(from, to) as never[], context), batchSize);

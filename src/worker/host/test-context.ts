@@ -1,5 +1,6 @@
 import type { Manifest, ModelConfig } from '../../contract/archive.js';
 import type { Context, Handler, MaybePromise, NodeHandler, Params } from '../../contract/handler.js';
+import type { HttpAnswer, HttpRequestData } from '../../contract/http.js';
 import type { Session, TensorInfo } from '../../contract/tensors.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { atNode, TabServeError } from '../../contract/errors.js';
@@ -7,6 +8,7 @@ import { BaseHandler } from '../handlers/base-handler.js';
 import { withFailures } from '../handlers/row.js';
 import { createFiles } from '../models/files.js';
 import { batchContext, type BatchContext, type HandlerEnvironment } from './context.js';
+import { withAnswer } from './http-rows.js';
 import { nodeHandler, type NodeRunner } from './nodes.js';
 import { instrument } from './recorder.js';
 import { StateBudget } from './state-budget.js';
@@ -28,8 +30,10 @@ export interface TestContextOptions {
   readonly batchSize?: number;
   /** The parameters of every row's request. */
   readonly params?: Params;
-  /** The kind of request. @default 'predict' */
-  readonly request?: Context['request'];
+  /** What is asked of the handler. @default 'predict' */
+  readonly kind?: Context['kind'];
+  /** The request over HTTP that brings every row. @default none: the rows are the page's */
+  readonly http?: Partial<HttpRequestData>;
   /** What the handler has kept: the `kept` of an earlier context. @default nothing */
   readonly kept?: Context['kept'];
   /** Aborts the batch. */
@@ -87,6 +91,8 @@ export interface SentPart {
 export interface TestContext extends BatchContext {
   /** The parts that the handler has sent, in order. There is always room for them. */
   readonly parts: readonly SentPart[];
+  /** What the handler has said of the answer over HTTP to each row; empty if it has said nothing. */
+  readonly answers: readonly (HttpAnswer | undefined)[];
 }
 
 /**
@@ -101,12 +107,22 @@ export interface TestContext extends BatchContext {
  * ```
  */
 export function createTestContext(options: TestContextOptions = {}): TestContext {
-  const { batchSize = 1, params, ...batch } = options;
+  const { batchSize = 1, params, http, ...batch } = options;
+  const request = http && { headers: {}, path: '', query: '', ...http };
+  const answers: (HttpAnswer | undefined)[] = [];
   const rows = params && Array.from({ length: batchSize }, () => params);
   const parts: SentPart[] = [];
   const send: Context['send'] = async (index, part, resume) =>
     void parts.push({ index, ...structuredClone({ part, resume }) });
-  return { ...batchContext(testEnvironment(options), { ...batch, batchSize, params: rows, send }), parts };
+  const own = {
+    ...batch,
+    batchSize,
+    params: rows,
+    send,
+    http: request && Array.from({ length: batchSize }, () => request),
+    onAnswer: (index: number, answer: HttpAnswer) => void (answers[index] = withAnswer(answers[index], answer)),
+  };
+  return { ...batchContext(testEnvironment(options), own), parts, answers };
 }
 
 function testEnvironment({

@@ -7,6 +7,7 @@ import type {
   ResultOf,
   SequenceResultOf,
 } from '../../contract/handler.js';
+import type { HttpRequestData } from '../../contract/http.js';
 import type { Observation } from '../../contract/metrics.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { PredictionError } from '../../contract/errors.js';
@@ -19,7 +20,7 @@ import { standIn } from './test-session.js';
 export interface TestHandlerOptions
   extends
     Partial<TestModelOptions>,
-    Omit<TestContextOptions, 'session' | 'batchSize' | 'request' | 'sequenceIds' | 'states'> {}
+    Omit<TestContextOptions, 'session' | 'batchSize' | 'kind' | 'sequenceIds' | 'states'> {}
 
 /** Options of one request in a test. */
 export interface TestRequestOptions {
@@ -27,6 +28,8 @@ export interface TestRequestOptions {
   readonly params?: Params;
   /** Aborts the batch. */
   readonly signal?: AbortSignal;
+  /** The request over HTTP that brings every row. */
+  readonly http?: Partial<HttpRequestData>;
 }
 
 /** A sequence in a test. */
@@ -143,10 +146,10 @@ export async function createTestHandler<H extends Handler>(
     handler,
     runs: session.runs,
     observations,
-    predict: (input, request = {}) => only(input, { ...request, request: 'predict' }),
-    handle: (rows, request = {}) => handle(rows, { ...request, request: 'predict' }),
+    predict: (input, request = {}) => only(input, { ...request, kind: 'predict' }),
+    handle: (rows, request = {}) => handle(rows, { ...request, kind: 'predict' }),
     openSequence,
     stream: (input, request = {}) => stream(input, request),
-    explain: async (input, request = {}) => (await only(input, { ...request, request: 'explain' })) as ExplanationOf<H>,
+    explain: async (input, request = {}) => (await only(input, { ...request, kind: 'explain' })) as ExplanationOf<H>,
   };
 }

@@ -7,7 +7,7 @@ import { load } from '../libraries/yaml.js';
 import { PRECISIONS } from '../../contract/precisions.js';
 import { REMOTE_PROTOCOLS } from '../../contract/remote.js';
 import { checkSection, isRecord, type ConfigSchema, type Schema } from '../../shared/schema.js';
-import { SERVING } from '../../contract/settings.js';
+import { OVER_HTTP, SERVING } from '../../contract/settings.js';
 import { whyTooMuch } from './config-limits.js';
 import { hashOfFile } from './integrity.js';
 import { readText } from './json.js';
@@ -31,6 +31,12 @@ export const CONFIG_SCHEMA: ConfigSchema = {
       "The archives of a workflow's nodes, by the node's name: a path in this archive or a URL; or { archive, handler, config }, with a built-in handler and a config that are taken over the archive's own (docs/workflows.md#the-archive).",
   },
   ...SERVING,
+  ...OVER_HTTP,
+  useJobTicket: {
+    type: 'boolean',
+    description:
+      'Whether a request over HTTP is answered with 503 if every worker is busy, instead of waiting. Default false.',
+  },
 };
 
 export const ENGINE_SCHEMA: ConfigSchema = {

@@ -5,6 +5,7 @@ import { TabServeError } from '../../../src/contract/errors.ts';
 import {
   CLIENT_SETTINGS,
   FRAME_SETTINGS,
+  OVER_HTTP,
   REQUEST_SETTINGS,
   resolveSettings,
   SEQUENCE_SETTINGS,
@@ -13,7 +14,7 @@ import {
 } from '../../../src/contract/settings.ts';
 import { SETTING_TEXTS } from '../../../src/contract/setting-texts.ts';
 
-const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS, SEQUENCE_SETTINGS, FRAME_SETTINGS };
+const TABLES = { SERVING, CLIENT_SETTINGS, REQUEST_SETTINGS, SEQUENCE_SETTINGS, FRAME_SETTINGS, OVER_HTTP };
 type Entry = { readonly type: string; readonly default?: number };
 
 test('the docblock of each setting, which editors show, says what its entry and its text say', () => {

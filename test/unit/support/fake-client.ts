@@ -1,6 +1,11 @@
 import { TabServeError } from '../../../src/contract/errors.ts';
 import type { Tensors } from '../../../src/contract/tensors.ts';
-import type { ServedClient, ServedDescription, ServedRequestOptions } from '../../../src/server/served-client.ts';
+import type {
+  ServedClient,
+  ServedDescription,
+  ServedRequestOptions,
+  ServedSequence,
+} from '../../../src/server/served-client.ts';
 
 const DESCRIPTION = {
   modelName: 'digits',
@@ -39,6 +44,7 @@ export class FakeClient implements ServedClient {
   readonly asked: Asked[] = [];
   readonly metrics = { prometheus: () => this.prometheus };
   disposed = false;
+  sequences = 0;
   prometheus = '';
   parts: readonly unknown[] = [];
   readonly description: ServedDescription;
@@ -79,6 +85,17 @@ export class FakeClient implements ServedClient {
 
   explain(input: unknown, options?: ServedRequestOptions): Promise<unknown> {
     return this.#ask('explain', input, options);
+  }
+
+  /** Its requests are asked as `sequence N`. */
+  openSequence(): ServedSequence {
+    const over = new AbortController();
+    const name = `sequence ${++this.sequences}`;
+    return {
+      ended: over.signal,
+      predict: (input, options) => this.#ask(name, input, options),
+      end: async () => over.abort(new TabServeError('disposed', 'The sequence has ended.')),
+    };
   }
 
   async infer(inputs: Tensors, options?: ServedRequestOptions): Promise<Tensors> {

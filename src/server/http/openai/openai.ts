@@ -1,4 +1,7 @@
-/** `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. */
+/**
+ * `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. What KServe's protocol v1
+ * answers to `GET /v1/models[/NAME]` stands beside OpenAI's fields.
+ */
 import type { ServedVersion } from '../../served-version.js';
 import { readJson } from '../request-body.js';
 import { jsonResponse } from '../responses.js';
@@ -33,7 +36,12 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
     checkMethod(incoming, 'GET', 'HEAD');
     const name = path[1];
     if (name !== undefined) return jsonResponse(modelObject(registry.find(name)));
-    return jsonResponse({ object: 'list', data: registry.defaults.map(modelObject) });
+    const { defaults } = registry;
+    return jsonResponse({
+      object: 'list',
+      data: defaults.map(modelObject),
+      models: defaults.map(({ options }) => options.name),
+    });
   }
   const answer = ANSWERS.get(path.join('/'));
   if (!answer) throw resourceNotFound();
@@ -44,6 +52,7 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
   return await answer(body, registry.find(model), incoming.request, context);
 }
 
-function modelObject({ options: { name, loadedAt } }: ServedVersion): object {
-  return { id: name, object: 'model', created: Math.floor(loadedAt.getTime() / 1000), owned_by: 'tabserve' };
+function modelObject({ options: { name, loadedAt }, hasFailed }: ServedVersion): object {
+  const created = Math.floor(loadedAt.getTime() / 1000);
+  return { id: name, object: 'model', created, owned_by: 'tabserve', name, ready: !hasFailed };
 }

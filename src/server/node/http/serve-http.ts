@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Server, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { TabServeError } from '../../../contract/errors.js';
@@ -13,6 +13,8 @@ export interface HttpOptions extends GuardOptions {
   readonly port: number;
   /** Milliseconds within which a request must have arrived whole. */
   readonly timeout: number;
+  /** Is called with each request when its headers have come. */
+  readonly onRequest?: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 }
 
 /** A server that listens. */
@@ -50,7 +52,7 @@ const IDLE_MS = 1_000;
 /** Listens, and answers requests. @throws `network` if the port or the address cannot be had */
 export async function serveHttp(
   answer: (request: Request) => Promise<Response>,
-  { host, port, timeout, ...options }: HttpOptions,
+  { host, port, timeout, onRequest, ...options }: HttpOptions,
 ): Promise<HttpServer> {
   let isClosing = false;
   /** While the server stops accepting: answers wait for it, so that those who have got one do not connect again. */
@@ -72,6 +74,7 @@ export async function serveHttp(
     const ahead = (unanswered.get(socket) ?? 0) + 1;
     if (ahead > MAX_AHEAD) return void socket.destroy();
     unanswered.set(socket, ahead);
+    onRequest?.(incoming, outgoing);
     answers.add(outgoing);
     outgoing.once('close', () => {
       answers.delete(outgoing);

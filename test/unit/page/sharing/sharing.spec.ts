@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import type { ErrorCode, TabServeError } from '../../../../src/contract/errors.ts';
-import type { HandleRequest, ChunkMessage } from '../../../../src/contract/wire.ts';
+import type { Envelope, HandleAnswer, HandleRequest, ChunkMessage } from '../../../../src/contract/wire.ts';
 import type { Client } from '../../../../src/page/client/client.ts';
 import { settle } from '../../support/fake-clock.ts';
 import { EchoWorker } from '../../support/fake-worker.ts';
@@ -521,6 +521,34 @@ test('a guest’s streams and sequences go on at the session', async () => {
   // The state is the tab's own: another host goes on with it.
   expect(await sequence.predict('x')).toBe(3);
   await tabs[1]!.dispose();
+});
+
+/** A worker whose handler says something of the answer over HTTP to each row that came over HTTP. */
+class HttpWorker extends EchoWorker {
+  protected override async answer(method: (...args: never[]) => unknown, args: never[]): Promise<unknown> {
+    const { http } = (args[0] ?? {}) as Partial<HandleRequest>;
+    const answered = (await method(...args)) as Envelope<HandleAnswer>;
+    if (!http || !answered.ok) return answered;
+    return {
+      ok: true,
+      value: { ...answered.value, http: http.map((request) => request && { headers: request.headers }) },
+    };
+  }
+}
+
+test('what a handler says of an answer over HTTP reaches the tab of the request', async () => {
+  const tabs = await open(new ShareWorld(), 'ab', {}, undefined, () => new HttpWorker());
+  for (const tab of tabs) {
+    const said: unknown[] = [];
+    const http = {
+      request: { headers: { a: 'b' }, path: '', query: '' },
+      onAnswer: (answer: unknown) => void said.push(answer),
+    };
+    expect(await tab.predict('row', { http })).toBe('row');
+    expect(said).toEqual([{ headers: { a: 'b' } }]);
+    expect(await tab.predict('row')).toBe('row');
+    await tab.dispose();
+  }
 });
 
 test('a guest’s explanations and tensors go to the session; an explanation begins anew, once, when its host ends', async () => {

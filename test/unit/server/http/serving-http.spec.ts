@@ -185,9 +185,6 @@ test('a handler of images, texts or audio gets the field data or body of a form,
     );
   // A handler of the app's own may have such a field.
   expect(await post('tensors', '{"instances":[1]}')).toEqual({ instances: [1] });
-  expect(await post('image', form(['data', file], ['data', file]))).toEqual(
-    message('Expected one input, got 2. /v1/models/digits:predict takes several.'),
-  );
   expect(await post('tensors', form(['data', file], ['k', '3']))).toEqual({ data: blob('pixels'), k: '3' });
 });
 
@@ -666,7 +663,7 @@ test('options that are none, do not exist or have a wrong type are refused by th
     [server('load'), 'expected an object as options of ModelServer, got "load".'],
     [
       server({ timeOut: 5 }),
-      'timeOut is not an option of ModelServer (load, maxRequestSize, timeout, management, clock).',
+      'timeOut is not an option of ModelServer (load, maxRequestSize, maxResponseSize, timeout, management, onChange, clock).',
     ],
     [server({ load: '/models/' }), 'load: expected a function, got "/models/".'],
     [server({ maxRequestSize: '10' }), 'maxRequestSize: expected a number above 0, got "10".'],
@@ -720,6 +717,15 @@ test('ping, metrics, OPTIONS', async () => {
     '# HELP U Own.',
     '# TYPE U gauge',
     'U{ModelName="digits",ModelVersion="2.0"} 1',
+    '# HELP Requests2XX Answers with a status of 200 to 299',
+    '# TYPE Requests2XX counter',
+    'Requests2XX{Level="Host"} 4',
+    '# HELP Requests4XX Answers with a status of 400 to 499',
+    '# TYPE Requests4XX counter',
+    'Requests4XX{Level="Host"} 0',
+    '# HELP Requests5XX Answers with a status of 500 to 599',
+    '# TYPE Requests5XX counter',
+    'Requests5XX{Level="Host"} 3',
     '',
   ]);
   expect(await (await send('/metrics?name[]=U')).text()).toBe(
@@ -759,7 +765,7 @@ test('the Open Inference Protocol: metadata, and tensors as JSON and as bytes', 
   const { send, client } = await serve(() => outputs);
   expect(await told(await send('/v2'))).toEqual([
     200,
-    { name: 'tabserve', version: expect.any(String), extensions: ['binary_tensor_data'] },
+    { name: 'tabserve', version: expect.any(String), extensions: ['binary_tensor_data', 'model_repository'] },
   ]);
   const metadata = {
     name: 'digits',

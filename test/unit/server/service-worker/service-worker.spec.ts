@@ -289,7 +289,8 @@ test('limits: the server, the device, and the size of a body', async () => {
     await delivered();
   }
   expect((await stuck).said).toBe('200 by server, because: device-timeout');
-  expect(world.device.aborted).toEqual(['/predictions/digits']);
+  // The abort goes to the page in a message.
+  await expect.poll(() => world.device.aborted).toEqual(['/predictions/digits']);
 
   // Nobody else can answer: the server may take its time, as for a large upload.
   let answerLate!: () => void;
@@ -490,8 +491,12 @@ test("OpenAI's API: the policy is that of the model in the body; errors have Ope
   expect(world.clock.pending).toBe(0);
 });
 
-/** A body that the test writes, as server-sent events. */
-function eventStream() {
+const EVENTS = { 'Content-Type': 'text/event-stream; charset=utf-8' };
+/** What a `ModelServer` answers with if a handler sends parts. */
+const PARTS = { 'Content-Type': 'application/x-ndjson', 'X-Accel-Buffering': 'no' };
+
+/** A body that the test writes, by default as server-sent events. */
+function eventStream(headers: Readonly<Record<string, string>> = EVENTS) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let canceled = false;
   const body = new ReadableStream<Uint8Array>({
@@ -499,7 +504,6 @@ function eventStream() {
     cancel: () => void (canceled = true),
   });
   const write = (text: string): void => controller.enqueue(new TextEncoder().encode(text));
-  const headers = { 'Content-Type': 'text/event-stream; charset=utf-8' };
   return {
     respond: async () => new Response(body, { headers }),
     write,
@@ -509,31 +513,32 @@ function eventStream() {
   };
 }
 
-test('events are passed on as they come, and the page is watched until the last', async () => {
-  const world = await hosted();
-  const events = eventStream();
-  world.device.respond = events.respond;
-  const response = await world.respond('/v1/chat/completions', {}, chat('digits', { stream: true }));
-  expect(response.headers.get('TabServe-Answered-By')).toBe('device');
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  for (const text of ['data: one', 'data: two']) {
-    events.write(text);
-    expect(await reader.read()).toEqual({ done: false, value: text });
-  }
-  // Longer than an answer that is whole may take, and than a page may be silent.
-  for (let passed = 0; passed < 2 * ANSWER_LIMIT; passed += PING_EVERY) {
-    world.clock.advance(PING_EVERY);
-    await delivered();
-  }
-  events.write('data: three');
-  expect(await reader.read()).toEqual({ done: false, value: 'data: three' });
-  events.close();
-  expect(await reader.read()).toEqual({ done: true, value: undefined });
-  await Promise.all(world.kept);
-  expect(world.kept).toHaveLength(1);
-  expect(world.clock.pending).toBe(0);
-  expect(world.received).toEqual([]);
-});
+for (const headers of [EVENTS, PARTS])
+  test(`${headers['Content-Type']}: parts are passed on as they come, and the page is watched until the last`, async () => {
+    const world = await hosted();
+    const events = eventStream(headers);
+    world.device.respond = events.respond;
+    const response = await world.respond('/v1/chat/completions', {}, chat('digits', { stream: true }));
+    expect(response.headers.get('TabServe-Answered-By')).toBe('device');
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (const text of ['data: one', 'data: two']) {
+      events.write(text);
+      expect(await reader.read()).toEqual({ done: false, value: text });
+    }
+    // Longer than an answer that is whole may take, and than a page may be silent.
+    for (let passed = 0; passed < 2 * ANSWER_LIMIT; passed += PING_EVERY) {
+      world.clock.advance(PING_EVERY);
+      await delivered();
+    }
+    events.write('data: three');
+    expect(await reader.read()).toEqual({ done: false, value: 'data: three' });
+    events.close();
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+    await Promise.all(world.kept);
+    expect(world.kept).toHaveLength(1);
+    expect(world.clock.pending).toBe(0);
+    expect(world.received).toEqual([]);
+  });
 
 test('a page that is lost in the middle of its events breaks them off; a reader that leaves is told to the page', async () => {
   for (const how of ['closes', 'hangs', 'fails'] as const) {

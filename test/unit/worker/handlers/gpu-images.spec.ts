@@ -21,7 +21,7 @@ const transforms = compileTransforms(parseTransforms([{ resize: [256, 256] }, { 
 
 const batch = (warnings: string[] = []): Context =>
   ({
-    request: 'predict',
+    kind: 'predict',
     systemProperties: { batchSize: 1 },
     metrics: { addTime: () => {} },
     warn: (message: string) => warnings.push(message),

@@ -109,7 +109,9 @@ async function answer(
   const handler = new Handler();
   await handler.initialize(createTestContext(options));
   try {
-    return (await handler.handle([input] as never[], createTestContext({ ...options, request, batchSize: 1 })))[0];
+    return (
+      await handler.handle([input] as never[], createTestContext({ ...options, kind: request, batchSize: 1 }))
+    )[0];
   } catch (error) {
     return error;
   }

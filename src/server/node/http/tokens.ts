@@ -1,0 +1,116 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
+import { ServingError } from '../../serving-error.js';
+import { errorOf, errorResponse, jsonResponse } from '../../http/responses.js';
+
+/** What a key lets a request do. `API`: make a new one of the two others. */
+type Kind = 'management' | 'inference' | 'API';
+
+interface Key {
+  readonly key: string;
+  /** By `Date.now()`; undefined for one that never expires. */
+  readonly expiresAt: number | undefined;
+}
+
+/**
+ * Lets requests in by keys: TorchServe's token authorization. The keys are in a file that only this user can read; a
+ * request has one in its header `Authorization: Bearer KEY`. Health and metrics need none.
+ *
+ * | Request | Key |
+ * |---|---|
+ * | `/token?type=management` or `inference`: makes a new key of that kind, and answers with it | API |
+ * | `/models…`, `/v2/repository…` | management |
+ * | everything else, but `/ping`, `/metrics` and `/v2/health…` | inference |
+ */
+export class Tokens {
+  readonly #file: string;
+  readonly #lifetime: number;
+  readonly #now: () => number;
+  #keys: Readonly<Record<Kind, Key>>;
+
+  private constructor(file: string, lifetime: number, now: () => number) {
+    this.#file = file;
+    this.#lifetime = lifetime;
+    this.#now = now;
+    this.#keys = {
+      management: this.#newKey(),
+      inference: this.#newKey(),
+      API: { ...this.#newKey(), expiresAt: undefined },
+    };
+  }
+
+  /**
+   * Makes keys, and writes them to a file.
+   * @param options.lifetime milliseconds
+   * @param options.now the time, by `Date.now()`
+   * @throws what writing the file throws
+   */
+  static async create(
+    file: string,
+    { lifetime, now = Date.now }: { readonly lifetime: number; readonly now?: () => number },
+  ): Promise<Tokens> {
+    const tokens = new Tokens(file, lifetime, now);
+    await tokens.#write();
+    return tokens;
+  }
+
+  /** Answers a request that makes a key, or that has no key that is needed; passes the others on. Never rejects. */
+  async answer(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const first = pathname.split('/')[1];
+    try {
+      if (first === 'token') return jsonResponse(await this.#renew(request, searchParams.get('type')));
+      const isOpen = first === 'ping' || first === 'metrics' || pathname.startsWith('/v2/health/');
+      const isManagement = first === 'models' && !pathname.endsWith('/invoke');
+      if (!isOpen)
+        this.#check(request, isManagement || pathname.startsWith('/v2/repository') ? 'management' : 'inference');
+    } catch (error) {
+      return errorResponse(errorOf(error));
+    }
+    return await next(request);
+  }
+
+  /** @throws `invalid-input` (400, InvalidKeyException) unless the request has the key of this kind */
+  #check({ headers }: Request, kind: Kind): void {
+    const [, given = ''] = /^Bearer\s+(\S+)$/.exec(headers.get('authorization') ?? '') ?? [];
+    const { key, expiresAt = Infinity } = this.#keys[kind];
+    if (!isSame(given, key) || this.#now() > expiresAt)
+      throw invalidKey('Token Authorization failed. Token either incorrect, expired, or not provided correctly');
+  }
+
+  /** Makes a new key of a kind, and returns what the file has of it. */
+  async #renew(request: Request, kind: string | null): Promise<object> {
+    this.#check(request, 'API');
+    if (kind !== 'management' && kind !== 'inference') throw invalidKey('type: expected management or inference.');
+    this.#keys = { ...this.#keys, [kind]: this.#newKey() };
+    await this.#write();
+    return written(this.#keys[kind]);
+  }
+
+  #newKey(): Key {
+    return { key: randomBytes(32).toString('base64url'), expiresAt: this.#now() + this.#lifetime };
+  }
+
+  /** Writes the keys: as a whole, since others read the file meanwhile. */
+  async #write(): Promise<void> {
+    const keys = Object.fromEntries(Object.entries(this.#keys).map(([kind, key]) => [kind, written(key)]));
+    const part = `${this.#file}.part`;
+    await writeFile(part, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
+    await rename(part, this.#file);
+  }
+}
+
+/** Returns a key as TorchServe's `key_file.json` has it. */
+function written({ key, expiresAt }: Key): object {
+  return { key, ...(expiresAt !== undefined && { 'expiration time': new Date(expiresAt).toISOString() }) };
+}
+
+/** Compares two texts in a time that says nothing of where they differ. */
+function isSame(left: string, right: string): boolean {
+  const [one, other] = [left, right].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(one!, other!);
+}
+
+function invalidKey(message: string): ServingError {
+  return new ServingError('invalid-input', 400, 'InvalidKeyException', message);
+}

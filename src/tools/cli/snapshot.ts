@@ -1,0 +1,61 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { messageOf, TabServeError } from '../../contract/errors.js';
+import { isPlainObject } from '../../shared/is-plain-object.js';
+import type { ModelServer } from '../../server/model-server.js';
+import type { RegisteredLocation } from '../../server/options.js';
+
+/** A file that has which models a server has registered, so that they are there after a restart. */
+export class Snapshot {
+  readonly #path: string;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Returns the models of the last run; undefined if there was none. @throws `model-config` for a file that is none */
+  async read(): Promise<readonly RegisteredLocation[] | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw this.#wrong(messageOf(error as Error), error);
+    }
+    let models: unknown;
+    try {
+      ({ models } = JSON.parse(text) as { readonly models?: unknown });
+    } catch (error) {
+      throw this.#wrong(messageOf(error as Error), error);
+    }
+    if (Array.isArray(models) && models.every(isLocation)) return models;
+    throw this.#wrong('it has no list "models", each with name, version, model and options.');
+  }
+
+  /** Registers the models again: the defaults first, as they were. @throws what `register` throws */
+  static async restore(server: ModelServer, models: readonly RegisteredLocation[]): Promise<void> {
+    const inOrder = [...models].sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
+    for (const { name, version, model, options } of inOrder)
+      await server.register(model, { name, version, ...options });
+  }
+
+  /** Writes what is registered now, as a whole: a server that ends meanwhile leaves the file as it was. */
+  write(server: ModelServer): Promise<void> {
+    const part = `${this.#path}.part`;
+    this.#writing = this.#writing.then(async () => {
+      await writeFile(part, `${JSON.stringify({ models: server.snapshot() }, undefined, 2)}\n`);
+      await rename(part, this.#path);
+    });
+    return this.#writing;
+  }
+
+  #wrong(why: string, cause?: unknown): TabServeError {
+    return new TabServeError('model-config', `--snapshot: ${this.#path} cannot be read: ${why}`, { cause });
+  }
+}
+
+function isLocation(value: unknown): value is RegisteredLocation {
+  if (!isPlainObject(value)) return false;
+  const { name, version, model, options } = value;
+  return [name, version, model].every((one) => typeof one === 'string') && isPlainObject(options);
+}
