@@ -234,6 +234,7 @@ export async function tasksSource({ registry }) {
       ...list('modelTypes', others.modelTypes),
       ...list('keys', keys),
       `processor: '${processor}'`,
+      ...list('readsTexts', others.readsTexts),
       ...list('models', models),
       ...(nodes
         ? [

@@ -10,6 +10,7 @@ export type {
   ClientInput,
   ExplainOptions,
   InitializeOptions,
+  KeepableInput,
   RequestOptions,
   RequestParams,
 } from './page/requests/request-options.js';

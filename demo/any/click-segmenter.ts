@@ -141,17 +141,25 @@ export async function segmentClicked(
   { photo, points }: Clicked,
   { params, signal }: AskOptions,
 ): Promise<readonly PromptedMask[]> {
-  const before = kept.get(model);
-  const current = before?.photo === photo ? before : { photo, input: model.keep(photo) };
-  if (current !== before) {
-    kept.set(model, current);
-    void before?.input.then((input) => input.release());
-  }
   const prompts = { points: points.map(({ x, y }) => [x, y]), labels: points.map(({ isIn }) => Number(isIn)) };
-  return (await model.predict({ image: await current.input, ...prompts } as never, {
+  return (await model.predict({ image: await keptPhoto(model, photo), ...prompts } as never, {
     params: params as never,
     signal,
   })) as readonly PromptedMask[];
+}
+
+/** Returns the photo as the model keeps it, and frees the one before. One that could not be kept is tried again. */
+function keptPhoto(model: Client, photo: Blob): Promise<KeptInput> {
+  const before = kept.get(model);
+  if (before?.photo === photo) return before.input;
+  const current = { photo, input: model.keep(photo) };
+  kept.set(model, current);
+  current.input.catch(() => kept.get(model) === current && kept.delete(model));
+  void before?.input.then(
+    (input) => input.release(),
+    () => {},
+  );
+  return current.input;
 }
 
 export const CLICK: Sample = {

@@ -32,6 +32,11 @@ interface PrecisionChoice {
   readonly bytes: number;
 }
 
+const CONFIG = 'config.json';
+
+/** Those of published models have at most some hundred kB. */
+const MAX_CONFIG_BYTES = 10_000_000;
+
 interface Listed {
   readonly path: string;
   readonly size: number;
@@ -41,19 +46,19 @@ interface Listed {
 export async function hubContents(repository: string, signal: AbortSignal): Promise<Contents> {
   const files = await hubFiles(repository, signal);
   const folder = `https://huggingface.co/${repository}/resolve/main/`;
-  const config = await fetch(`${folder}config.json`, { signal });
+  const config = files.find(({ path }) => path === CONFIG);
   const cached = new Set((await cache.list().catch(() => [])).map(({ url }) => url));
   return {
     name: repository,
     isRemote: true,
     model: `https://huggingface.co/${repository}`,
     allowedOrigins: HUB_ORIGINS,
-    architecture: config.ok ? architectureOf(await config.text()) : undefined,
+    architecture: config && (await architectureOf(config.size, () => fetch(folder + CONFIG, { signal }))),
     ...sorted(files, (path) => cached.has(folder + path)),
   };
 }
 
-/** Reads what a folder has that the visitor has picked or dropped. @throws that it is empty */
+/** Reads what a folder has that the visitor has picked or dropped. @throws what the visitor can do about it */
 export async function folderContents(files: readonly File[]): Promise<Contents> {
   const [first] = files;
   if (!first) throw new Explained('The folder is empty. Choose one with a model in ONNX or of TensorFlow.js.');
@@ -64,7 +69,7 @@ export async function folderContents(files: readonly File[]): Promise<Contents> 
     isRemote: false,
     model: files,
     allowedOrigins: [],
-    architecture: config && architectureOf(await config.text()),
+    architecture: config && (await architectureOf(config.size, () => config)),
     ...sorted(
       files.map(({ webkitRelativePath, size }) => ({ path: webkitRelativePath.slice(folder.length + 1), size })),
       () => false,
@@ -81,7 +86,9 @@ export async function droppedFiles(folder: FileSystemDirectoryEntry): Promise<re
     const entries = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
     if (entries.length === 0) return files;
     for (const entry of entries) {
-      if (entry.isDirectory) files.push(...(await droppedFiles(entry as FileSystemDirectoryEntry)));
+      if (entry.isDirectory)
+        // One by one: a call with as many arguments as a folder may have files overflows the stack.
+        for (const file of await droppedFiles(entry as FileSystemDirectoryEntry)) files.push(file);
       else {
         const file = await new Promise<File>((done, failed) => (entry as FileSystemFileEntry).file(done, failed));
         files.push(Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) }));
@@ -123,9 +130,22 @@ function sorted(files: readonly Listed[], isCached: (path: string) => boolean): 
   return { models, beside: beside.reduce((sum, { size }) => sum + size, 0) };
 }
 
-function architectureOf(config: string): string | undefined {
+/**
+ * Returns the class that a `config.json` names; undefined if it names none.
+ * @param size its bytes
+ * @throws that it is too large
+ */
+async function architectureOf(
+  size: number,
+  open: () => Pick<Body, 'text'> | Promise<Pick<Body, 'text'>>,
+): Promise<string | undefined> {
+  if (size > MAX_CONFIG_BYTES)
+    throw new Explained(
+      `${CONFIG} has ${size} bytes, and the limit is ${MAX_CONFIG_BYTES}: it does not describe a model.`,
+    );
+  const text = await (await open()).text();
   try {
-    const { architectures } = JSON.parse(config) as { architectures?: readonly unknown[] };
+    const { architectures } = JSON.parse(text) as { architectures?: readonly unknown[] };
     return typeof architectures?.[0] === 'string' ? architectures[0] : undefined;
   } catch {
     return undefined;

@@ -132,5 +132,6 @@ for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[ind
   text_handler: of(() => textFields(SENTENCE), plainView),
   audio_handler: of(audioFields, plainView),
   voice_activity_detector: of(audioFields, plainView),
+  graph_workflow: of(tensorFields, plainView),
   base_handler: of(tensorFields, plainView),
 };

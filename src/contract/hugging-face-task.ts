@@ -18,6 +18,8 @@ export interface HuggingFaceTask {
   readonly keys?: readonly string[];
   /** What prepares the inputs: `preprocessor_config.json`, `tokenizer.json`, or both. */
   readonly processor: Processor | 'both';
+  /** The architectures, by the ends of their names, that need a tokenizer beside a processor of images. */
+  readonly readsTexts?: readonly string[];
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */
   readonly models?: readonly string[];
   /** The same for a handler that opens several models: by the names of its nodes. */

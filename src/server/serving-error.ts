@@ -7,6 +7,7 @@ export type ErrorType =
   | 'InvalidKeyException'
   | 'ModelNotFoundException'
   | 'ModelVersionNotFoundException'
+  | 'WorkflowNotFoundException'
   | 'InvalidModelVersionException'
   | 'ResourceNotFoundException'
   | 'MethodNotAllowedException'

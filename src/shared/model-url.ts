@@ -16,7 +16,6 @@ export interface ModelUrl {
 
 /** The formats, by the ending of the file's name. */
 const ENDINGS: Readonly<Record<ModelFormat, RegExp>> = { onnx: /\.onnx$/i, tfjs: /\.json$/i };
-/** A `.war` is read, so that the error can say what it is. */
 const PACKED = /\.(mar|war|zip|tgz|tar\.gz|tar)$/i;
 
 /** Returns the format of such a file. */

@@ -7,6 +7,15 @@ import { predictionServer } from './prediction-server.ts';
 
 /** The snippets of README.md and docs/ run here; test/readme/snippets.spec.ts compares them with the pages. */
 
+/** A row of text_reranker.json, which sentence-transformers has answered. */
+interface RankedRow {
+  readonly repository: string;
+  readonly requests: readonly {
+    readonly input: { readonly texts: readonly string[] };
+    readonly answer: readonly { readonly index: number; readonly score: number }[];
+  }[];
+}
+
 /** What was logged, with objects as JSON. */
 async function logged(message: ConsoleMessage): Promise<string> {
   const values: unknown[] = await Promise.all(message.args().map((value) => value.jsonValue()));
@@ -271,6 +280,28 @@ test('snippet reading.ts @once', async ({ page }) => {
     expect.stringMatching(/^Trains to Cambridge /),
   ]);
   expect(lines[2]).toBe('Platform 9\nTrains to Cambridge');
+});
+
+test('snippet ranking.ts @once', async ({ page }) => {
+  const { rows } = JSON.parse(readFileSync(new URL('../models/tasks/text_reranker.json', import.meta.url), 'utf8')) as {
+    readonly rows: readonly RankedRow[];
+  };
+  const { repository, requests } = rows[0]!;
+  const { input, answer } = requests[0]!;
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.route('**/models/reranker/**', async (route) => {
+    const path = new URL(route.request().url()).pathname.replace('/models/reranker/', '');
+    const file = new URL(`../models/tasks/${repository}/${path}`, import.meta.url);
+    await (existsSync(file) ? route.fulfill({ path: fileURLToPath(file) }) : route.fulfill({ status: 404 }));
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/ranking.ts' });
+  await expect.poll(() => lines.length).toBe(input.texts.length);
+  expect(lines, "sentence-transformers' answer").toEqual(
+    answer.map(({ index, score }) => `${input.texts[index]} ${score.toFixed(2)}`),
+  );
 });
 
 test('snippet sorter.ts @once', async ({ page }) => {

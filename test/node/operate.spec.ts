@@ -140,17 +140,17 @@ test('SIGHUP loads the archives once more, and no request is lost', async () => 
     encoding: 'utf8',
   });
   expect(updated.status, updated.stderr).toBe(0);
-  let isOver = false;
+  const over = new AbortController();
   const seen = new Set<string | undefined>();
   const asking = Promise.all(
     Array.from({ length: 4 }, async () => {
-      while (!isOver) seen.add(await best(server.url, 'digits'));
+      while (!over.signal.aborted) seen.add(await best(server.url, 'digits'));
     }),
   );
   server.child.kill('SIGHUP');
   await expect.poll(() => server.lines().filter((line) => line.includes('loaded again'))).toHaveLength(1);
   expect(await best(server.url, 'digits')).toBe('vier');
-  isOver = true;
+  over.abort();
   await asking;
   expect([...seen].sort()).toEqual(['four', 'vier']);
   // An archive that cannot be loaded leaves the server as it is.
@@ -203,4 +203,65 @@ test('tabserve bench measures a server, and says when its answers are errors', a
   await server.end();
   const [gone, why] = await run('/predictions/digits', '--warm-up', '0');
   expect([gone, why]).toEqual([1, expect.stringContaining('has answered nothing') as unknown]);
+});
+
+test('a workflow as torch-workflow-archiver packs it, and as tabserve archive does: registered, listed, asked, removed', async () => {
+  const store = folder();
+  for (const name of ['tiny.mar', 'pair.war']) cpSync(join(root, 'test/models/archives', name), join(store, name));
+  const dag = 'models:\n  first: { url: tiny.mar }\ndag:\n  first: []\n';
+  writeFileSync(join(store, 'spec.yaml'), dag);
+  const made = spawnSync(
+    process.execPath,
+    [main, 'archive', '--workflow', '--workflow-name', 'own', '--spec-file', 'spec.yaml', '--extra-files', 'tiny.mar'],
+    { cwd: store, encoding: 'utf8' },
+  );
+  expect(made.status, made.stderr).toBe(0);
+  const server = await start(root, '--model-store', store, 'pair.war', 'own.war', '--management');
+  const ask = async (path: string, method = 'GET', body?: BodyInit): Promise<unknown> => {
+    const response = await fetch(server.url + path, { method, ...(body !== undefined && { body }) });
+    return [response.status, await response.json()];
+  };
+  const photo = new Uint8Array(readFileSync(join(root, 'public/models/digits/samples/digit-4.png')));
+  const [, alone] = (await ask('/wfpredict/own', 'POST', photo)) as [number, object];
+  expect(Object.keys(alone).length).toBeGreaterThan(1);
+  expect(await ask('/wfpredict/pair', 'POST', photo)).toEqual([200, { first: alone, second: alone }]);
+  expect(await ask('/workflows')).toEqual([
+    200,
+    {
+      workflows: [
+        { workflowName: 'own', workflowUrl: 'own.war' },
+        { workflowName: 'pair', workflowUrl: 'pair.war' },
+      ],
+    },
+  ]);
+  expect(await ask('/workflows/pair')).toEqual([
+    200,
+    [
+      {
+        workflowName: 'pair',
+        workflowUrl: 'pair.war',
+        minWorkers: 1,
+        maxWorkers: 2,
+        batchSize: 4,
+        maxBatchDelay: 100,
+        workflowDag: '{"first":[],"second":[]}',
+        nodes: ['first', 'second'],
+      },
+    ],
+  ]);
+  const done = { status: 'Workflow again has been registered and scaled successfully.' };
+  expect(await ask('/workflows?url=pair.war&workflow_name=again', 'POST')).toEqual([200, done]);
+  expect(await ask('/workflows/again', 'DELETE')).toEqual([200, { status: 'Workflow "again" unregistered' }]);
+  const unknown = { code: 404, type: 'WorkflowNotFoundException', message: 'Workflow not found: again' };
+  expect(await ask('/wfpredict/again', 'POST', photo)).toEqual([404, unknown]);
+  await server.end();
+  // A function of its .py file does not run here.
+  cpSync(join(root, 'test/models/archives/workflow.war'), join(store, 'workflow.war'));
+  const refused = spawnSync(process.execPath, [main, 'serve', '--model-store', store, 'workflow.war'], {
+    encoding: 'utf8',
+  });
+  expect([refused.status, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining('"pre_processing" is no archive of `nodes`, and no function here') as unknown,
+  ]);
 });

@@ -68,6 +68,21 @@ export async function builtIn(): Promise<void> {
   // @ts-expect-error There is no such backend.
   await load('/models/digits/', { backends: ['cuda'] });
 
+  const clicked = await load('/models/sam/', { handler: 'promptable_segmenter' });
+  const kept = await clicked.keep(image);
+  void [
+    await clicked.predict({ image: kept, points: [[1, 2]] }),
+    await clicked.keep(new URL('https://example.com/cat.png')),
+    await clicked.predict(await clicked.keep({ image: file, points: [[1, 2]] })),
+    await classifier.predict(await classifier.keep(image)),
+  ];
+  // @ts-expect-error A path is no image.
+  await clicked.keep('cat.png');
+  // @ts-expect-error What is kept cannot be kept again.
+  await clicked.keep(kept);
+  // @ts-expect-error Nor in another input.
+  await clicked.keep({ image: kept, points: [[1, 2]] });
+
   const tensors: Client<BaseHandler> = await load('/model.onnx', { handler: 'base_handler' });
   const { y }: Tensors = await tensors.predict({ data: new Float32Array(4), dims: [4] });
   // @ts-expect-error It takes tensors, no images.

@@ -20,6 +20,7 @@ import type {
   ClientInput,
   ExplainOptions,
   InitializeOptions,
+  KeepableInput,
   RequestOptions,
   RequestParams,
 } from '../requests/request-options.js';
@@ -201,12 +202,13 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /**
    * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
-   * place. A handler that keeps what it makes of an input, as `promptable_segmenter` does, makes it once in each worker.
-   * For other handlers, it is as if the input itself was passed.
-   * @throws `disposed`, `invalid-input`, `image-decode`, `not-cloneable`, `worker-failed` if a script of TabServe cannot be
-   *   loaded
+   * place, or of an image in its image's place. A handler that keeps what it makes of an input, as
+   * `promptable_segmenter` does, makes it once in each worker. For other handlers, it is as if the input itself was
+   * passed. Requests of other clients take it as well.
+   * @throws `disposed`, `invalid-input`, also if it has a kept input in it; `image-decode`, `not-cloneable`,
+   *   `worker-failed` if a script of TabServe cannot be loaded
    */
-  async keep(input: unknown): Promise<KeptInput> {
+  async keep(input: KeepableInput<H>): Promise<KeptInput> {
     if (this.#disposed.signal.aborted) throw disposed();
     const prepared = prepare(input);
     if (!(prepared instanceof Promise)) prepared.snapshot();
@@ -214,7 +216,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       prepared,
       loadScript(async () => (await import('../requests/keep.js')).keepInput),
     ]);
-    return keepInput(own, (kept) => this.#sender.forget(kept));
+    return keepInput(own);
   }
 
   /**

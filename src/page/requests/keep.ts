@@ -2,35 +2,40 @@ import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { KeptMessage } from '../../contract/kept-input.js';
 import { duplicate, listTransferables, mapLeaves } from './copy.js';
 import type { Message, Prepared } from './inputs.js';
-import { keptSources, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
+import { keptSources, type Keeper, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
 
 /**
  * Keeps a prepared input, which must not have been sent.
- * @param onRelease called once, when the app releases it
- * @throws `not-cloneable` if it has something in it that no copy can be made of, such as a function
+ * @throws `invalid-input` if it has a kept input in it; `not-cloneable` if it has something in it that no copy can be made
+ *   of, such as a function
  */
-export function keepInput(prepared: Prepared, onRelease: (input: KeptInput) => void): KeptInput {
-  return new OwnInput(prepared, onRelease);
+export function keepInput(prepared: Prepared): KeptInput {
+  return new OwnInput(prepared);
 }
 
 class OwnInput implements KeptInput, KeptSource {
   readonly key = `input/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
-  readonly #onRelease: (input: KeptInput) => void;
   readonly #copy: unknown;
+  readonly #keepers = new Set<WeakRef<Keeper>>();
   #isReleased = false;
   /** The app, and the requests that are not answered yet. */
   #users = 1;
 
-  constructor(prepared: Prepared, onRelease: (input: KeptInput) => void) {
+  constructor(prepared: Prepared) {
     try {
+      if (prepared.kept?.length)
+        throw new TabServeError(
+          'invalid-input',
+          'keep: the input has an input in it that is kept already. Pass that one in the input of each request.',
+        );
       const { value, transferables } = prepared.message()!;
       this.#copy = structuredClone(value, { transfer: [...transferables] });
     } catch (cause) {
+      if (cause instanceof TabServeError) throw cause;
       throw new TabServeError('not-cloneable', `The input could not be copied: ${messageOf(cause)}`, { cause });
     } finally {
       prepared.release();
     }
-    this.#onRelease = onRelease;
     keptSources.set(this, this);
   }
 
@@ -38,11 +43,13 @@ class OwnInput implements KeptInput, KeptSource {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.leave();
-    this.#onRelease(this);
+    for (const keeper of this.#keepers) keeper.deref()?.forget(this);
+    this.#keepers.clear();
   }
 
-  get isReleased(): boolean {
-    return this.#isReleased;
+  keptBy(keeper: WeakRef<Keeper>): void {
+    if (this.#isReleased) keeper.deref()?.forget(this);
+    else this.#keepers.add(keeper);
   }
 
   use(): boolean {

@@ -18,13 +18,22 @@ export type KnownInputs = Pick<WeakSet<KeptInput>, 'has'>;
 /** Of a worker that keeps nothing, or of which nothing is known. */
 export const NONE_KNOWN: KnownInputs = new WeakSet();
 
+/** The workers of a client. The input does not keep them from being collected when the client has been disposed of. */
+export interface Keeper {
+  /** Frees what the workers keep of an input. */
+  forget(input: KeptInput): void;
+}
+
 /** How a kept input is sent. */
 export interface KeptSource {
   /** Adds a request that needs the input, until `leave`. Returns false if it has been released. */
   use(): boolean;
   leave(): void;
-  /** Whether the app has released it. Requests that were made before may still be under way. */
-  readonly isReleased: boolean;
+  /**
+   * Notes that workers keep something of it, until the app releases it. If the app has, which may be while a request is
+   * under way, the workers are told at once.
+   */
+  keptBy(keeper: WeakRef<Keeper>): void;
   /** Returns what stands for it in a message: its key, and the input for a worker that does not know it. */
   message(known: KnownInputs): Message;
 }

@@ -46,9 +46,16 @@ export type ExplainOptions<H extends Handler> = RequestOptions<ParamsOf<H>> &
  */
 export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unknown : KnownInput<H>;
 
-type KnownInput<H extends Handler> =
+/** What `client.keep` takes: an input of the handler, or the image of an input that has other things beside it. */
+export type KeepableInput<H extends Handler> = [InputOf<H>] extends [never]
+  ? unknown
+  : OwnInput<H> | ImageOf<InputOf<H>>;
+
+type KnownInput<H extends Handler> = OwnInput<H> | KeptInput | WithKept<InputOf<H>>;
+
+/** An input without a kept one in it. */
+type OwnInput<H extends Handler> =
   | InputOf<H>
-  | KeptInput
   | WithElement<InputOf<H>>
   | (ImageInput extends InputOf<H>
       ? ElementInput | URL | { readonly data: ElementInput | URL } | { readonly body: ElementInput | URL }
@@ -58,11 +65,17 @@ type KnownInput<H extends Handler> =
       : never);
 
 /** Returns, of inputs that have an image beside other things, what the page may pass as the image. */
-type WithElement<Input> = Input extends { readonly image: infer Image }
+type ImageOf<Input> = Input extends { readonly image: infer Image }
   ? ImageInput extends Image
-    ? Omit<Input, 'image'> & { readonly image: Image | ElementInput | URL | KeptInput }
+    ? ImageInput | ElementInput | URL
     : never
   : never;
+
+type WithElement<Input> = WithImage<Input, ImageOf<Input>>;
+type WithKept<Input> = WithImage<Input, [ImageOf<Input>] extends [never] ? never : KeptInput>;
+
+/** Returns an input with another image. */
+type WithImage<Input, Image> = [Image] extends [never] ? never : Omit<Input, 'image'> & { readonly image: Image };
 
 /**
  * What a request's `params` may hold. `Form` is the value of the param `result`, where that changes the form of the

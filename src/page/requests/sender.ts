@@ -6,7 +6,6 @@ import type { MetricsSnapshot } from '../../contract/metrics.js';
 import type { Serving } from '../../contract/settings.js';
 import type { Timings } from '../../contract/stages.js';
 import type { Job } from './job.js';
-import type { KeptInput } from './kept-input.js';
 import type { JobQueueStatus } from './queue.js';
 
 /** How a model is opened. */
@@ -41,9 +40,6 @@ export interface Sender {
 
   /** Takes a request. The job will settle. */
   add(job: Job): void;
-
-  /** Frees what the workers keep of an input, as far as it reaches them: they free it when it is idle. */
-  forget(input: KeptInput): void;
 
   /** Describes the model and the session. @throws `failure`, `worker-lost`, what `describeHandle` throws */
   describe(): Promise<Description>;

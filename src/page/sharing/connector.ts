@@ -2,7 +2,6 @@ import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
 import type { Job } from '../requests/job.js';
-import type { KeptInput } from '../requests/kept-input.js';
 import type { Opening } from '../requests/sender.js';
 import type { MakeLocalSender } from '../selection/local-sender.js';
 import { Election } from './election.js';
@@ -19,8 +18,6 @@ export interface SessionLink {
   run(job: Job, stop: AbortSignal): Promise<SharedAnswer>;
   describe(): Promise<Description>;
   ping(): Promise<void>;
-  /** Frees what the workers keep of an input, if it reaches them. */
-  forget(input: KeptInput): void;
 }
 
 /** A link to a session that is open. */

@@ -5,7 +5,7 @@ import type { Envelope } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
 import type { Job } from '../requests/job.js';
-import { NONE_KNOWN, type KeptInput } from '../requests/kept-input.js';
+import { NONE_KNOWN } from '../requests/kept-input.js';
 import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
 import { TabChannel } from './channel.js';
 import { holdLock, type ShareEnvironment } from './election.js';
@@ -134,9 +134,6 @@ export class GuestTab implements SessionLink {
   async ping(): Promise<void> {
     await this.#call({ type: 'ask', id: this.#nextId(), question: 'ping' });
   }
-
-  /** Does nothing: the workers of the host free what they keep of an input when it is idle. */
-  forget(_input: KeptInput): void {}
 
   #nextId(): string {
     return String(++this.#calls);

@@ -7,7 +7,6 @@ import { ServingMetrics } from '../metrics/client-metrics.js';
 import type { Description } from '../requests/sender.js';
 import { Requester, type RanRequest } from '../requests/requester.js';
 import type { Job } from '../requests/job.js';
-import type { KeptInput } from '../requests/kept-input.js';
 import type { MakeLocalSender, LocalSender } from '../selection/local-sender.js';
 import type { ShareEnvironment } from './election.js';
 import type { LobbyMessage, SessionEvent, SessionInfo, SharedAnswer, SharedRequest } from './messages.js';
@@ -156,10 +155,6 @@ export class HostTab implements SessionLink {
 
   ping(): Promise<void> {
     return this.#session.ping();
-  }
-
-  forget(input: KeptInput): void {
-    this.#session.forget(input);
   }
 
   /** Answers a request of another tab. */

@@ -7,7 +7,6 @@ import { CLIENT_SETTINGS, servingOf, type Serving } from '../../contract/setting
 import type { Description } from '../requests/sender.js';
 import { Backlog, type JobQueueStatus } from '../requests/queue.js';
 import type { Job } from '../requests/job.js';
-import type { KeptInput } from '../requests/kept-input.js';
 import type { Opening, Sender, SenderEvents } from '../requests/sender.js';
 import { Backoff } from '../workers/recovery.js';
 import { addLoss, whyNotReplayable, type OpenLoss } from '../workers/recovery.js';
@@ -108,10 +107,6 @@ export class SharedSender implements Sender {
     this.#info = undefined;
     this.#backoff.restart();
     await this.#connect(opening);
-  }
-
-  forget(input: KeptInput): void {
-    this.#link?.forget(input);
   }
 
   add(job: Job): void {

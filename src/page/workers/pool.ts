@@ -5,7 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import { keptSources, type KeptInput } from '../requests/kept-input.js';
+import { keptSources, type Keeper, type KeptInput } from '../requests/kept-input.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -28,6 +28,7 @@ export class WorkerPool {
   readonly #closed = new AbortController();
   /** Callers that wait until a worker is ready or the pool has failed. */
   #waiters: (() => void)[] = [];
+  readonly #self = new WeakRef<Keeper>(this);
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -119,7 +120,6 @@ export class WorkerPool {
     }
   }
 
-  /** Frees what the workers keep of an input. */
   forget(input: KeptInput): void {
     for (const { kept, worker } of this.#state.slots.ready)
       if (kept.delete(input)) worker!.connection.tell(({ forget }) => forget(input.key));
@@ -235,7 +235,7 @@ export class WorkerPool {
       if (slot.comparing) await slot.comparing;
       // It was lost meanwhile, and its jobs run again.
       if (connection.error) throw connection.error;
-      noteKept(slot, kept, answer.kept ?? []);
+      this.#noteKept(slot, kept, answer.kept ?? []);
       on.ran(batch.size, answer, clock.now() - sentAt);
       if (answer.http) batch.passHttp(answer.http);
       const failure = failureOf(answer);
@@ -298,20 +298,22 @@ export class WorkerPool {
     this.#wake();
   }
 
+  /**
+   * Notes which inputs of a batch its worker keeps. What the app has released meanwhile is freed there.
+   * @param keys the keys of those that it keeps
+   */
+  #noteKept({ kept }: Slot, inputs: readonly KeptInput[], keys: readonly string[]): void {
+    for (const input of inputs) {
+      kept.delete(input);
+      if (!keys.includes(input.key)) continue;
+      kept.add(input);
+      keptSources.get(input)!.keptBy(this.#self);
+    }
+  }
+
   #wake(): void {
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
-}
-
-/**
- * Notes which inputs of a batch its worker keeps. What the app has released meanwhile is freed there.
- * @param keys the keys of those that it keeps
- */
-function noteKept({ kept, worker }: Slot, inputs: readonly KeptInput[], keys: readonly string[]): void {
-  for (const input of inputs)
-    if (!keys.includes(input.key)) kept.delete(input);
-    else if (keptSources.get(input)?.isReleased) worker!.connection.tell(({ forget }) => forget(input.key));
-    else kept.add(input);
 }
 
 function notNeeded(): TabServeError {

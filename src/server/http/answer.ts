@@ -73,6 +73,16 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
       if (third === 'invoke' && incoming.request.method === 'POST' && incoming.path.length === 3)
         return await predictions(atPredictions(incoming, second!), context);
       return await models(incoming, context);
+    case 'wfpredict': {
+      const { findWorkflow } = await loadScript(() => import('./workflows.js'));
+      if (second === undefined || incoming.path.length > 2) throw resourceNotFound();
+      findWorkflow(second, context);
+      return await predictions(atPredictions(incoming, second), context);
+    }
+    case 'workflows': {
+      const { workflows } = await loadScript(() => import('./workflows.js'));
+      return await workflows(incoming, context);
+    }
     case 'v1': {
       if (second === 'models' && third !== undefined && /:\w+$/.test(third) && incoming.path.length === 3)
         return await instances(incoming, context);

@@ -54,6 +54,9 @@ const INFERENCE: readonly Operation[] = [
     'Describes one version, or `all`.',
     { query: ['customized'] },
   ],
+  ['/wfpredict/{model_name}', 'post', 'wfpredict', 'Predicts with a workflow.', INPUT],
+  ['/workflows', 'get', 'listWorkflows', 'Lists the workflows.'],
+  ['/workflows/{model_name}', 'get', 'describeWorkflow', 'Describes a workflow.'],
   ['/v1/models', 'get', 'v1Models', "Lists the models, for KServe's and for OpenAI's clients."],
   [
     '/v1/models/{model_name}',
@@ -111,6 +114,8 @@ const MANAGEMENT: readonly Operation[] = [
   ['/models/{model_name}/{model_version}/set-default', 'put', 'setDefault', 'Makes a version the default.'],
   ['/models/{model_name}', 'delete', 'unregisterModel', "Removes a model's default version."],
   ['/models/{model_name}/{model_version}', 'delete', 'versionUnregisterModel', 'Removes one version.'],
+  ['/workflows', 'post', 'registerWorkflow', 'Registers a workflow.', { query: ['url', 'workflow_name'] }],
+  ['/workflows/{model_name}', 'delete', 'unregisterWorkflow', 'Removes a workflow.'],
   ['/v2/repository/models/{model_name}/load', 'post', 'repositoryLoad', 'Loads a model by its name.', JSON_BODY],
   [
     '/v2/repository/models/{model_name}/unload',

@@ -229,7 +229,8 @@ function required(flags: ArchiveFlags, flag: 'model-name' | 'serialized-file' | 
 }
 
 /** As torch-model-archiver writes it: `22/11/2026 04:45:00`, local time. */
-function formatDate(date: Date): string {
+/** Returns a time as TorchServe's archivers write it. */
+export function formatDate(date: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const day = `${two(date.getDate())}/${two(date.getMonth() + 1)}/${date.getFullYear()}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;

@@ -16,6 +16,15 @@ const HELP = `Usage:
                                (needs the package sharp), .txt, .json, .safetensors files, or seed:N for generated numbers
       --check                  Checks the archive when it is written
 
+  tabserve archive --workflow --workflow-name NAME --spec-file FILE [flags]
+    Writes a workflow archive (.war) that TorchServe and TabServe read. The flags are torch-workflow-archiver's:
+      --workflow-name NAME     The workflow's name, and the archive's
+      --spec-file FILE         The YAML that describes the graph: models and dag
+      --handler FILE           The .py file with the functions of the graph, for TorchServe; here they are written in TypeScript
+      --extra-files LIST       Files, folders or wildcards, separated by commas, such as the archives of the models
+      --export-path FOLDER     Where the archive is written; here, if it is not given
+      --force, -f              Overwrites an archive that is there
+
   tabserve archive --check ARCHIVE
     Checks an archive: layout, config, sizes, hashes; opens the model, and runs the golden examples.
 

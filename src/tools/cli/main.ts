@@ -23,6 +23,7 @@ import { serve } from './serve.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 import { updateHashes } from './update-hashes.js';
+import { createWorkflowArchive } from './workflow-archive.js';
 
 const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'bench', 'copy'];
 
@@ -56,11 +57,31 @@ async function archive(args: readonly string[]): Promise<void> {
     if (check) print(await checkArchive(existing));
     return;
   }
-  const { path, files, checked, warnings } = await createArchive(values);
+  checkWorkflowFlags(values);
+  const { path, files, checked, warnings } = await (values.workflow ? createWorkflowArchive : createArchive)(values);
   const width = Math.max(...files.map(([file]) => file.length));
   print([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));
   if (checked !== undefined) print(checked);
   for (const warning of warnings) console.error(printable(`tabserve: warning: ${warning}`));
+}
+
+const OF_WORKFLOWS = ['workflow-name', 'spec-file'] as const;
+const OF_MODELS = [
+  'model-name',
+  'version',
+  'serialized-file',
+  'config-file',
+  'archive-format',
+  'golden',
+  'check',
+] as const;
+
+/** @throws `model-config` for a flag of models with those of workflows, and the other way round */
+function checkWorkflowFlags(values: Readonly<Record<string, unknown>>): void {
+  const foreign = (values['workflow'] === true ? OF_MODELS : OF_WORKFLOWS).find((flag) => values[flag] !== undefined);
+  if (foreign === undefined) return;
+  const why = values['workflow'] === true ? 'is no flag of --workflow' : 'needs --workflow';
+  throw new TabServeError('model-config', `--${foreign} ${why}. Try: tabserve archive --help`);
 }
 
 function print(text: string): void {

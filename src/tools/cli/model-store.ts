@@ -8,7 +8,7 @@ export interface NamedArchive {
   readonly path: string;
 }
 
-const PACKED = /\.(mar|zip|tgz|tar\.gz)$/i;
+const PACKED = /\.(mar|war|zip|tgz|tar\.gz)$/i;
 /** One of these makes a folder an archive. */
 const MARKS = ['MAR-INF', 'tabserve.json', 'model-config.yaml', 'config.json', 'model.json', 'model.onnx'];
 

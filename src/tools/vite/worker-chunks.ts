@@ -55,7 +55,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
   [
     'text',
-    /^worker\/(handlers\/(text-(handler|input|classifier|feature|reranker)|fill-mask|zero-shot-text|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
+    /^worker\/(handlers\/(text-(handler|input|classifier|feature|reranker)|fill-mask|zero-shot-text|task-tokens|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
   ],
   ['ocr', /^worker\/(handlers\/text-|outputs\/ocr\/)/],
   ['audio', /^(worker\/(handlers\/(audio|voice|silero)|audio\/|outputs\/speech)|contract\/audio)/],
@@ -65,7 +65,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['remote', /^(worker\/engines\/remote\/|shared\/(open-inference\/|json-cost))/],
   ['packed', /^worker\/models\/sources\/|modern-tar/],
   ['repository', /^worker\/models\/hugging-face\//],
-  ['workflow', /^worker\/(models|host)\/(workflow|nodes|node-precision)\./],
+  ['workflow', /^worker\/((models|host)\/(workflow|nodes|node-precision|war)\.|handlers\/graph-workflow)/],
   ['hash', /@noble/],
   ['rare', /^worker\/(models\/(yaml|onnx)|host\/(describe|nearest)|engines\/onnx\/widen|outputs\/ultralytics)/],
 ];

@@ -9,13 +9,13 @@ import type { Segment } from '../outputs/queries.js';
 import type { BoxedMask } from '../outputs/runs.js';
 import { checkScores } from '../outputs/scores.js';
 import { boxesInImage } from './image-boxes.js';
-import { mapsOf, misfit, type InstanceForm, type NumberOf } from './instance-form.js';
+import { mapsOf, misfit, type InstanceForm, type RowParam } from './instance-form.js';
 import { gridOf, type Placement } from './placements.js';
 
 /** TorchServe's confidence threshold, as for an object detector. */
 const SCORE_THRESHOLD = 0.5;
 
-const OF_QUERIES = ['overlapThreshold', 'maskSide'];
+const OF_QUERIES = ['overlapThreshold', 'maskSide', 'subtask'];
 
 /**
  * Creates the form of torchvision's Mask R-CNN: detections with a map of probabilities each, over their box or over the
@@ -36,17 +36,17 @@ export async function maskForm(model: ModelFacts): Promise<InstanceForm> {
     outputs: [...decoder.outputs, masks.name],
     isBatched: false,
     classes: undefined,
-    segments(views, placement, number) {
+    segments(views, placement, param) {
       const [count, one, height = 0, width = 0] = views.at(-1)!.dims;
       const { data } = views.at(-1)!;
       if (one !== 1 || count !== views[0]!.dims[0])
         throw misfit('torchvision', expected, [{ name: masks.name, dims: views.at(-1)!.dims }]);
       const isOfPhoto = width === placement.tensorWidth && height === placement.tensorHeight;
       const grid = gridOf({ width, height }, placement);
-      return masked(decoder.decode(views.slice(0, -1), sizeOf(placement)), placement, number, (proposal, box) => {
+      return masked(decoder.decode(views.slice(0, -1), sizeOf(placement)), placement, param, (proposal, box) => {
         const map = { data: data.subarray(proposal * width * height, (proposal + 1) * width * height), width, height };
         checkScores(map.data, 'probabilities', false);
-        const threshold = number('maskThreshold');
+        const threshold = param('maskThreshold');
         return isOfPhoto ? mapMask(map, grid, threshold) : pastedMask(map, box, placement, threshold);
       });
     },
@@ -83,7 +83,7 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
     outputs: [output.name, maps[0]!.name],
     isBatched: true,
     classes: decoder.classes,
-    segments([table, map], placement, number) {
+    segments([table, map], placement, param) {
       const [rows, own] = isColumnsFirst
         ? [table!.dims[1]!, table!.dims[0]! - count]
         : [table!.dims[0]!, table!.dims[1]! - count];
@@ -102,10 +102,10 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
             coefficients: (box: number) =>
               table!.data.subarray((box + 1) * (own + count) - count, (box + 1) * (own + count)),
           };
-      return masked(decoder.decode([head], sizeOf(placement)), placement, number, (proposal, box) => {
+      return masked(decoder.decode([head], sizeOf(placement)), placement, param, (proposal, box) => {
         const values = coefficients(proposal);
         checkScores(values, 'logits', false);
-        return prototypeMask(values, maps, grid, box, number('maskThreshold'));
+        return prototypeMask(values, maps, grid, box, param('maskThreshold'));
       });
     },
   };
@@ -118,13 +118,13 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
 function masked(
   proposals: Proposals,
   placement: Placement,
-  number: NumberOf,
+  param: RowParam,
   maskOf: (proposal: number, box: Box) => BoxedMask | undefined,
 ): readonly Segment[] {
   const found = boxesInImage(proposals, placement, {
-    score: number('scoreThreshold'),
-    iou: number('iouThreshold'),
-    count: number('maxDetections'),
+    score: param('scoreThreshold'),
+    iou: param('iouThreshold'),
+    count: param('maxDetections'),
   });
   return found.flatMap(({ classIndex, score, proposal, box }) => {
     const mask = maskOf(proposal, box)?.mask;

@@ -6,7 +6,7 @@ import type { Segment } from '../outputs/queries.js';
 import type { Placement } from './placements.js';
 
 /** Returns the value of a row's parameter. */
-export type NumberOf = (name: string) => number;
+export type RowParam = <T = number>(name: string) => T;
 
 /** A form in which models say which objects there are in a photo, and where. */
 export interface InstanceForm {
@@ -23,7 +23,7 @@ export interface InstanceForm {
   /** Keys and params that only other forms have. */
   readonly unused: readonly string[];
   /** Returns what one photo shows, best first. @throws `inference-failed`, `model-config` */
-  segments(views: readonly TensorView[], placement: Placement, number: NumberOf): readonly Segment[];
+  segments(views: readonly TensorView[], placement: Placement, param: RowParam): readonly Segment[];
 }
 
 /** Returns the maps of one photo, `[channels, height, width]`. */

@@ -1,7 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { OutputInfo } from '../../contract/tensors.js';
 import type { ModelFacts } from '../outputs/detection/decoder.js';
-import { segmentsOf } from '../outputs/queries.js';
+import { segmentsOf, type Subtask } from '../outputs/queries.js';
 import { checkScores } from '../outputs/scores.js';
 import { mapsOf, misfit, type InstanceForm } from './instance-form.js';
 import { gridOf } from './placements.js';
@@ -18,11 +18,13 @@ export function queryOutputs(outputs: readonly OutputInfo[]): readonly [classes:
 }
 
 /**
- * Creates the form of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, DETR.
+ * Creates the form of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, OneFormer,
+ * DETR.
  * @param side the side of the square that the masks are interpolated to; undefined for their own size
+ * @param hasSubtasks whether the model is told what to segment
  * @throws `model-config` if the outputs are not there
  */
-export function queryForm({ outputs }: ModelFacts, side: number | undefined): InstanceForm {
+export function queryForm({ outputs }: ModelFacts, side: number | undefined, hasSubtasks: boolean): InstanceForm {
   const names = queryOutputs(outputs);
   if (!names) throw misfit('queries', QUERY_OUTPUTS.map((pair) => pair.join(' and ')).join(', or '), outputs);
   const classes = outputs.find((output) => output.name === names[0])!.dims[2];
@@ -32,8 +34,8 @@ export function queryForm({ outputs }: ModelFacts, side: number | undefined): In
     classes: typeof classes === 'number' ? classes - 1 : undefined,
     note: ' (besides the last one, which is no object)',
     defaults: { scoreThreshold: 0.9 },
-    unused: ['iouThreshold', 'maxDetections'],
-    segments([classes, masks], placement, number) {
+    unused: ['iouThreshold', 'maxDetections', ...(hasSubtasks ? [] : ['subtask'])],
+    segments([classes, masks], placement, param) {
       if (classes!.dims.length !== 2 || masks!.dims.length !== 3 || classes!.dims[0] !== masks!.dims[0])
         throw new TabServeError(
           'inference-failed',
@@ -45,7 +47,8 @@ export function queryForm({ outputs }: ModelFacts, side: number | undefined): In
       return segmentsOf(
         { classes: classes!.data, masks: maps, side },
         gridOf(side === undefined ? maps : { width: side, height: side }, placement),
-        { score: number('scoreThreshold'), mask: number('maskThreshold'), overlap: number('overlapThreshold') },
+        { score: param('scoreThreshold'), mask: param('maskThreshold'), overlap: param('overlapThreshold') },
+        hasSubtasks ? param<Subtask>('subtask') : 'panoptic',
       );
     },
   };

@@ -3,23 +3,29 @@ import type { Context, Params } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { OutputInfo, Tensors } from '../../contract/tensors.js';
 import { architectureOf } from '../../shared/hugging-face.js';
+import { loadScript } from '../../shared/load-script.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import type { ModelFacts } from '../outputs/detection/decoder.js';
 import type { Box } from '../outputs/detection/detection.js';
 import { viewsOf } from '../outputs/detection/views.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
+import { SUBTASKS, type Subtask } from '../outputs/queries.js';
 import type { RunMask } from '../outputs/runs.js';
 import { transferResult } from '../outputs/transfer.js';
 import { compose, normalize, resize, toTensor } from '../transforms/index.js';
+import { hasMethodOf } from './handler-contract.js';
 import { maskForm, prototypeForm } from './instance-boxes.js';
 import type { InstanceForm } from './instance-form.js';
 import { QUERY_OUTPUTS, queryForm, queryOutputs } from './instance-queries.js';
 import { exportOf } from './model-export.js';
+import type { TaskTokens } from './task-tokens.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
 /** The `params` of an instance segmenter. */
 export interface InstanceSegmenterParams extends VisionParams {
+  /** What is segmented: objects and regions (panoptic), or objects alone (instance). Only for OneFormer. */
+  readonly subtask?: Subtask;
   /** Segments whose class has a probability of at most this are dropped; of a model that finds boxes, those below it. */
   readonly scoreThreshold?: number;
   /** The probability from which a pixel is in a segment's own mask. */
@@ -49,15 +55,19 @@ export interface Instance {
 const DECODERS = ['queries', 'torchvision', 'yolov8', 'yolov5', 'rows'] as const;
 type Decoder = (typeof DECODERS)[number];
 
+/** The input that tells OneFormer what to segment. */
+const TASK_INPUT = 'task_inputs';
+
 /** The names that torchvision's users give the outputs of Mask R-CNN. */
 const MASK_OUTPUTS = ['boxes', 'labels', 'scores', 'masks'];
 
 /**
  * Finds the objects and regions of a photo, each with its pixels. The model has one of three forms, `handler.decoder`:
  *
- * - A class and a mask for each of its queries, as MaskFormer, Mask2Former and DETR, by transformers' pipeline
+ * - A class and a mask for each of its queries, as MaskFormer, Mask2Former, OneFormer and DETR, by transformers' pipeline
  *   `image-segmentation`: `class_queries_logits` `[rows, queries, classes + 1]` and `masks_queries_logits` `[rows, queries,
- *   height, width]`, or DETR's `logits` and `pred_masks`. A pixel is in one segment only.
+ *   height, width]`, or DETR's `logits` and `pred_masks`. A pixel is in one segment only. OneFormer is told in words what to
+ *   segment, for which it needs its tokenizer: the param `subtask`.
  * - torchvision's Mask R-CNN: `boxes` `[boxes, 4]`, `labels`, `scores`, and `masks` `[boxes, 1, height, width]`.
  * - YOLO's segmentation: boxes with a coefficient for each of some prototypes, `[rows, prototypes, height, width]`.
  *
@@ -71,6 +81,7 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
     processor: 'image',
+    readsTexts: ['OneFormerForUniversalSegmentation'],
     handlerConfig: (config, own) =>
       own['maskSide'] === undefined && architectureOf(config)?.startsWith('Mask2Former') ? { maskSide: 384 } : {},
   };
@@ -81,6 +92,12 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
       readOnly: true,
       description:
         "The form of the model's outputs: a class and a mask for each query (queries), Mask R-CNN's (torchvision), or YOLO's boxes with mask coefficients (yolov8, which YOLO11 has, too; yolov5; rows, if the model removes overlapping boxes itself). Default: by the outputs' names, and by what Ultralytics writes in the file.",
+    },
+    subtask: {
+      enum: [...SUBTASKS],
+      description:
+        'What is segmented: objects and regions (panoptic), or objects alone (instance). Only for OneFormer.',
+      default: 'panoptic',
     },
     scoreThreshold: {
       type: 'number',
@@ -133,6 +150,8 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   );
 
   #form!: InstanceForm;
+  /** Undefined if the model is not told what to segment. */
+  #tasks: TaskTokens | undefined;
 
   /**
    * Opens the model and finds its outputs.
@@ -140,6 +159,11 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    const task = this.model.inputs.find(({ name }) => name === TASK_INPUT);
+    if (task) {
+      const tokens = await loadScript(async () => (await import('./task-tokens.js')).TaskTokens);
+      this.#tasks = await tokens.load(task, context);
+    }
     this.#form = await this.#createForm(context);
     const { isBatched, outputs, classes, note } = this.#form;
     if (!isBatched) this.unbatchedOutputs = outputs;
@@ -162,7 +186,8 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     if (own) exported?.checkDecoder('instance_segmenter', own, 'segment');
     else exported?.checkTask('instance_segmenter', 'segment');
     const name = own ?? decoderOf(outputs) ?? (exported?.decoderOf('segment') as Decoder | undefined);
-    if (name === 'queries') return queryForm(model, this.config['maskSide'] as number | undefined);
+    if (name === 'queries')
+      return queryForm(model, this.config['maskSide'] as number | undefined, this.#tasks !== undefined);
     if (name === 'torchvision') return await maskForm(model);
     if (name) return await prototypeForm(name, model);
     throw new TabServeError(
@@ -185,13 +210,29 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
       );
   }
 
+  protected override get ownInputs(): readonly string[] {
+    return [TASK_INPUT];
+  }
+
+  /** Runs the model, which may have to be told what to segment in each photo. */
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    if (!this.#tasks) return await super.inference(inputs, context);
+    const rows = inputs[this.inputInfo.name]!.dims[0]!;
+    const subtasks = Array.from({ length: rows }, (_, index) => this.param<Subtask>('subtask', index, context));
+    return await super.inference({ ...inputs, [TASK_INPUT]: this.#tasks.tensor(subtasks) }, context);
+  }
+
+  override get onlyRunsModel(): boolean {
+    return hasMethodOf(this, InstanceSegmenter, 'inference');
+  }
+
   /** Converts the model's outputs to the segments of each row, and transfers their buffers to the page. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly Instance[] {
     const views = viewsOf(outputs, this.#form.outputs, context.systemProperties.batchSize);
     return (index) => {
       this.#checkUsed(context.params[index] ?? {}, 'params', 'invalid-input');
-      const segments = this.#form.segments(views[index]!, this.requirePlacement(index, context), (name) =>
-        this.param(name, index, context),
+      const segments = this.#form.segments(views[index]!, this.requirePlacement(index, context), <T>(name: string) =>
+        this.param<T>(name, index, context),
       );
       return transferResult(
         segments.map(({ classIndex, score, box, mask }) => ({

@@ -75,6 +75,12 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
       maximum: 1,
       description: `The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is dropped; 1 keeps all boxes. The default depends on the decoder: ${DEFAULT_THRESHOLDS}.`,
     },
+    boxesOf: {
+      enum: ['tensor', 'image'],
+      readOnly: true,
+      description:
+        'What boxes in fractions are fractions of, if padTensor has padded an image right and below: of the whole tensor, or of the image alone. Default: image if the model has an input "pixel_mask", otherwise tensor.',
+    },
     maxDetections: {
       type: 'integer',
       minimum: 1,
@@ -190,6 +196,11 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
   /** Returns what the decoder reads of row `index`. This implementation returns all of it. */
   protected rowViews(views: readonly TensorView[], _index: number, _context: Context): readonly TensorView[] {
     return views;
+  }
+
+  protected override get knowsPadding(): boolean {
+    const boxesOf = this.config['boxesOf'];
+    return boxesOf === undefined ? super.knowsPadding : boxesOf === 'image';
   }
 
   /** Returns the label of a class in the result of row `index`. */

@@ -55,7 +55,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
   #transforms!: CompiledTransforms;
-  /** The transforms without the padding that the model's `pixel_mask` tells of. Undefined if there is none. */
+  /** The transforms without the padding, if the model knows of it. Undefined if there is none. */
   #unpadded: CompiledTransforms | undefined;
   /** Undefined if the CPU transforms all images. */
   #gpu: Promise<GpuImages | undefined> | undefined;
@@ -72,7 +72,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
     this.#transforms = compileTransforms(this.imageProcessing);
-    if (this.#input.hasPixelMask && this.imageProcessing.some(isPadding))
+    if (this.knowsPadding && this.imageProcessing.some(isPadding))
       this.#unpadded = compileTransforms(this.imageProcessing.filter((step) => !isPadding(step)));
     if (this.#preprocessesImages) this.#input.checkTransforms(this.#transforms);
     if (this.#passesTensorsOn) this.#gpu = loadGpuImages(this.model, this.inputInfo, this.#transforms, context);
@@ -100,6 +100,11 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
    */
   protected get fillsSizes(): boolean {
     return false;
+  }
+
+  /** Whether the model's answer is about the image alone, if `padTensor` has padded it right and below. */
+  protected get knowsPadding(): boolean {
+    return this.#input.hasPixelMask;
   }
 
   /** The model's inputs that a subclass fills itself, in `inference`, by their names. */
@@ -223,7 +228,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     }
   }
 
-  /** Returns which part of the tensor is the image's, if the model is told that the rest is padding. */
+  /** Returns which part of the tensor is the image's, if the model knows that the rest is padding. */
   #contentOf(width: number, height: number): Pick<Placement, 'content'> {
     if (!this.#unpadded) return {};
     const { tensorWidth, tensorHeight } = this.#input.sizeOf(this.#unpadded.outputDims(width, height));

@@ -35,11 +35,13 @@ const LOGITS = 'logits_per_image';
  * Chooses among labels that a request names, by a model that compares images with texts, such as CLIP and SigLIP, as
  * transformers' pipeline `zero-shot-image-classification` does. The model reads the image and a text about each label.
  * Its output `logits_per_image`, `[images, texts]`, becomes probabilities: among the labels by softmax, or of each label
- * by itself with SigLIP, which was trained so.
+ * by itself with SigLIP, which was trained so. A request without labels fails with `invalid-input`, unless
+ * `handler.labels` has some.
  *
  * The model is one file with inputs for both, `model.onnx`. What its two parts (`text_model.onnx` and
  * `vision_model.onnx`) return becomes no probability without the scale that the whole model multiplies with, which they
- * do not have: `image_text_embedder` reads them.
+ * do not have: `image_text_embedder` reads them. So the labels are encoded again for each batch; `image_text_embedder`
+ * keeps the vectors of texts, and is faster where each photo is compared with the same labels.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotImageClassifier extends VisionHandler<Classification> {

@@ -40,7 +40,7 @@ const SCORE_THRESHOLD = 0.1;
  * Finds in images what the labels of a request name, by a model that reads images and texts, such as OWL-ViT and
  * Grounding DINO, as transformers' pipeline `zero-shot-object-detection` does. The model reads one image at a time, with
  * the texts of all labels, or if it reads them as one sentence (Grounding DINO) with one after the other. A score is the
- * probability of a label by itself.
+ * probability of a label by itself. A request without labels fails with `invalid-input`, unless `handler.labels` has some.
  * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax } }, …]`, best first; boxes in pixels of the image
  */
 export class ZeroShotObjectDetector extends ObjectDetector {

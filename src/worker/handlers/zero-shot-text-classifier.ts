@@ -27,8 +27,9 @@ const PLACE = '{}';
 /**
  * Chooses among labels that a request names, by a model that was trained to tell whether a text entails a sentence, as
  * transformers' pipeline `zero-shot-classification` does. For each label the model reads the text and a sentence about
- * the label. A score is the probability of entailment: among the labels, or with `multiLabel` against contradiction.
- * A single label is always judged alone.
+ * the label. A score is the probability of entailment: among the labels, or with `multiLabel` against contradiction. A
+ * single label is always judged alone. A request without labels fails with `invalid-input`, unless `handler.labels` has
+ * some.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotTextClassifier extends TextHandler<Classification> {

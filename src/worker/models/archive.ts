@@ -7,7 +7,7 @@ import type { FetchOptions } from './download/fetch-file.js';
 import { formatOf, HF_CONFIG, isPacked, isRepository, readModelUrl } from '../../shared/model-url.js';
 import type { FindHandler } from './hugging-face/read.js';
 import { checkFile, checkIntegrity, inFolder, mergeIntegrity, normalizePaths } from './integrity.js';
-import { EXTRAS, LABELS, MANIFEST } from './manifest.js';
+import { EXTRAS, LABELS, MANIFEST, WORKFLOW_MANIFEST } from './manifest.js';
 import { beginFiles } from './side-files.js';
 import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
@@ -141,19 +141,15 @@ async function readFiles(files: Readonly<Record<string, Blob>>, options: Archive
   return await readLocal(name, Object.fromEntries(listFiles(name, Object.entries(files))), options);
 }
 
-/** What torch-workflow-archiver writes in place of the manifest of a model. */
-const WORKFLOW_MANIFEST = 'WAR-INF/MANIFEST.json';
-
-/** Reads whichever layout the files at hand have. @throws `unsupported` for a workflow of TorchServe */
+/** Reads whichever layout the files at hand have. */
 async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions): Promise<Archive> {
   const { config = {}, root = '' } = options;
   const source = await localSource(url, local, options.integrity, root);
   for (const path of source.paths!) options.found?.add(root + path);
-  if (source.paths!.includes(WORKFLOW_MANIFEST))
-    throw new TabServeError(
-      'unsupported',
-      `${url} is a workflow archive of TorchServe (.war), which runs Python. Load the archives of its nodes, and join them in a handler: docs/workflows.md.`,
-    );
+  if (source.paths!.includes(WORKFLOW_MANIFEST)) {
+    const readWar = await loadScript(async () => (await import('./war.js')).readWar);
+    return { ...(await readWar(source, config)), local };
+  }
   const model = bareModel(source);
   if (model === undefined) return { ...(await readFolder(source, options)), local };
   const text = await source.read(CONFIG);

@@ -11,6 +11,8 @@ import { parseJson } from './json.js';
 import { formatOf } from '../../shared/model-url.js';
 
 export const MANIFEST = 'MAR-INF/MANIFEST.json';
+/** What torch-workflow-archiver writes in place of the manifest of a model. */
+export const WORKFLOW_MANIFEST = 'WAR-INF/MANIFEST.json';
 /** The file in which an archive says what TorchServe's manifest has no place for. */
 export const EXTRAS = 'tabserve.json';
 /** TorchServe's name for the file with the labels. */

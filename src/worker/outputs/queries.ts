@@ -1,9 +1,13 @@
-/** The segments of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, DETR. */
+/** The segments of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, OneFormer, DETR. */
 import { axis, bilinear, eachRow, type Grid } from './interpolate.js';
 import type { Maps } from './maps.js';
 import { runMask, type RunMask } from './runs.js';
 import { logistic, softmax } from './scores.js';
 import type { Box } from './detection/detection.js';
+
+/** What is segmented: objects and regions (panoptic), or objects alone (instance). */
+export const SUBTASKS = ['panoptic', 'instance'] as const;
+export type Subtask = (typeof SUBTASKS)[number];
 
 /** What a model returns for one image. */
 export interface Queries {
@@ -37,24 +41,21 @@ const NONE = 0xffff;
 
 /**
  * Returns the segments of a photo, best first: each pixel belongs to the query whose probability there, times that of its
- * class, is highest.
- * @see https://github.com/huggingface/transformers/blob/main/src/transformers/models/maskformer/image_processing_maskformer.py
- *   `post_process_panoptic_segmentation`, without classes to fuse
+ * class, is highest. Of instances it is the logit instead of the probability, as in transformers.
+ * @see https://github.com/huggingface/transformers/blob/main/src/transformers/models/oneformer/image_processing_oneformer.py
+ *   `post_process_panoptic_segmentation`, without classes to fuse, and `post_process_instance_segmentation`
  * @param grid samples maps of the size of `masks`, or of `side`, at the photo's pixels
  */
 export function segmentsOf(
   { classes, masks, side }: Queries,
   grid: Grid,
   thresholds: SegmentThresholds,
+  subtask: Subtask,
 ): readonly Segment[] {
   const size = masks.width * masks.height;
   const count = masks.channels;
-  const width = classes.length / count;
-  const kept = Array.from({ length: count }, (_, query) => {
-    const scores = softmax(classes.subarray(query * width, (query + 1) * width));
-    const score = scores.reduce((best, value) => Math.max(best, value), 0);
-    return { query, score, classIndex: scores.indexOf(score) };
-  }).filter(({ score, classIndex }) => classIndex < width - 1 && score > thresholds.score);
+  const [choose, valueOf] = subtask === 'instance' ? [likeliestPairs, identity] : [likeliestClasses, logistic];
+  const kept = choose(classes, count).filter(({ score }) => score > thresholds.score);
   if (kept.length === 0) return [];
 
   const own = side === undefined ? { width: masks.width, height: masks.height } : { width: side, height: side };
@@ -63,7 +64,7 @@ export function segmentsOf(
   for (const [at, { query }] of kept.entries()) {
     const map = masks.data.subarray(query * size, (query + 1) * size);
     const logits = square ? bilinear({ ...masks, channels: 1, data: map }, square) : map;
-    data.set(logits.map(logistic), at * own.width * own.height);
+    data.set(logits.map(valueOf), at * own.width * own.height);
   }
 
   const [columns, rows] = [grid.columns.size, grid.rows.size];
@@ -73,7 +74,7 @@ export function segmentsOf(
   eachRow({ ...own, channels: kept.length, data, layout: 'NCHW' }, grid, (values, y) => {
     for (let x = grid.columns.first; x < grid.columns.end; x++) {
       let owner = 0;
-      let best = -1;
+      let best = -Infinity;
       for (let at = 0; at < kept.length; at++) {
         const value = values[at * columns + x]! * kept[at]!.score;
         if (value >= thresholds.mask) ownAreas[at]! += 1;
@@ -90,4 +91,41 @@ export function segmentsOf(
       return found ? [{ classIndex, score, ...found }] : [];
     })
     .toSorted((a, b) => b.score - a.score);
+}
+
+/** A query that may become a segment, and its class with the probability of it. */
+interface Candidate {
+  readonly query: number;
+  readonly classIndex: number;
+  readonly score: number;
+}
+
+/** Returns the queries with the likeliest class of each, without those that are none. */
+function likeliestClasses(classes: Float32Array, count: number): readonly Candidate[] {
+  const none = classes.length / count - 1;
+  return probabilities(classes, count)
+    .map((scores, query) => {
+      const score = scores.reduce((best, value) => Math.max(best, value), 0);
+      return { query, score, classIndex: scores.indexOf(score) };
+    })
+    .filter(({ classIndex }) => classIndex < none);
+}
+
+/** Returns the likeliest pairs of a query and a class, as many as there are queries. A query may be in several. */
+function likeliestPairs(classes: Float32Array, count: number): readonly Candidate[] {
+  return probabilities(classes, count)
+    .flatMap((scores, query) =>
+      Array.from(scores.subarray(0, -1), (score, classIndex) => ({ query, classIndex, score })),
+    )
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, count);
+}
+
+function probabilities(classes: Float32Array, count: number): readonly Float64Array[] {
+  const width = classes.length / count;
+  return Array.from({ length: count }, (_, query) => softmax(classes.subarray(query * width, (query + 1) * width)));
+}
+
+function identity(logit: number): number {
+  return logit;
 }

@@ -45,10 +45,29 @@ with tempfile.TemporaryDirectory() as folder:
     archive("no-model", "--handler", "image_classifier", "--extra-files", labels)
     spec = "models:\n  tiny:\n    url: tiny.mar\ndag:\n  pre_processing: [tiny]\n"
     (files / "workflow.yaml").write_text(spec)
+    pair = """models:
+  min-workers: 1
+  max-workers: 2
+  batch-size: 2
+  max-batch-delay: 100
+  retry-attempts: 1
+  first:
+    url: tiny.mar
+    timeout-ms: 30000
+  second:
+    url: tiny.mar
+    batch-size: 4
+dag:
+  first: []
+  second: []
+"""
+    (files / "pair.yaml").write_text(pair)
     packed = "from workflow_archiver.workflow_packaging import generate_workflow_archive; generate_workflow_archive()"
-    subprocess.run(
-        [sys.executable, "-c", packed, "--workflow-name", "workflow", "--spec-file", str(files / "workflow.yaml"),
-         "--handler", str(files / "my_handler.py"), "--export-path", str(HERE), "--force"],
-        check=True,
-    )  # fmt: skip
+    # Without a handler, torch-workflow-archiver 0.2.15 fails.
+    for name in ("workflow", "pair"):
+        subprocess.run(
+            [sys.executable, "-c", packed, "--workflow-name", name, "--spec-file", str(files / f"{name}.yaml"),
+             "--handler", str(files / "my_handler.py"), "--export-path", str(HERE), "--force"],
+            check=True,
+        )  # fmt: skip
     archive("no-golden", *tiny[:4], "--extra-files", files / "tabserve.json")

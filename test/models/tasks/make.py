@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-HELPERS = ("common", "boxed_instances", "exported_sams")
+HELPERS = ("common", "boxed_instances", "exported_sams", "oneformer")
 TASKS = sorted(path.stem for path in (HERE / "make").glob("*.py") if path.stem not in HELPERS)
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ TEXTS = {
     "special": ["[CLS] in the text [SEP] and <s> here </s> too ", 173],
     "unknown": ["only😀emoji😀between words ☃ snow ", 223],
     "long words": ["supercalifragilisticexpialidocious" * 4 + " short ", 59],
+    # NFKC makes 18 characters of it.
+    "ligatures": ["ﷺ", 12000],
     "no spaces": ["one,two;three.four-", 367],
 }
 
@@ -29,7 +31,7 @@ SEQUENCE = [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "�
 VARIANTS = {
     "word-piece": {"as it is": {}, "cased": {"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": False, "strip_accents": None, "lowercase": False}}},
     "byte-level-bpe": {"as it is": {}, "prefix": {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}}, "NFC": {"normalizer": {"type": "NFC"}}},
-    "unigram": {"as it is": {}, "split": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": SEQUENCE}}},
+    "unigram": {"as it is": {}, "split": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": SEQUENCE}}, "one word": {"pre_tokenizer": None}},
 }
 
 

@@ -19,7 +19,7 @@ interface Key {
  * | Request | Key |
  * |---|---|
  * | `/token?type=management` or `inference`: makes a new key of that kind, and answers with it | API |
- * | `/models…`, `/v2/repository…` | management |
+ * | `/models…`, `/workflows…`, `/v2/repository…` | management |
  * | everything else, but `/ping`, `/metrics` and `/v2/health…` | inference |
  */
 export class Tokens {
@@ -61,7 +61,7 @@ export class Tokens {
     try {
       if (first === 'token') return jsonResponse(await this.#renew(request, searchParams.get('type')));
       const isOpen = first === 'ping' || first === 'metrics' || pathname.startsWith('/v2/health/');
-      const isManagement = first === 'models' && !pathname.endsWith('/invoke');
+      const isManagement = first === 'workflows' || (first === 'models' && !pathname.endsWith('/invoke'));
       if (!isOpen)
         this.#check(request, isManagement || pathname.startsWith('/v2/repository') ? 'management' : 'inference');
     } catch (error) {

@@ -210,13 +210,23 @@ function paddingOf(
   const options = steps.flatMap((step) => Object.values(step as Json) as Json[]);
   const { size, maxSize } = options.at(-1) ?? {};
   if (Array.isArray(size) && size[0] === height && size[1] === width) return [];
-  if (resize === 'detr' && architecture?.endsWith('ForObjectDetection')) {
+  if (isOf(resize, ['detr', 'yolos', 'rt-detr']) && architecture?.endsWith('ForObjectDetection')) {
     const [tallest, widest] = (Array.isArray(size) ? size : [maxSize, maxSize]) as (number | undefined)[];
     if (tallest! <= height! && widest! <= width!)
       return [{ padTensor: { size: [height, width], position: 'top-left' } }];
     throw wrong('pad_size', padSize, 'sides as long as the longest that size allows, so that each image fits');
   }
-  throw wrong('pad_size', padSize, 'the size that the image is resized to');
+  const expected = 'the size that the image is resized to';
+  if (architecture !== 'DetrForSegmentation') throw wrong('pad_size', padSize, expected);
+  throw wrong(
+    'pad_size',
+    padSize,
+    `${expected}, because transformers stretches the masks of a padded image, with those of its padding, over the photo`,
+  );
+}
+
+function isOf<T>(value: T | undefined, values: readonly T[]): boolean {
+  return value !== undefined && values.includes(value);
 }
 
 function multipleOf(fields: Fields, field: string): number {

@@ -9,6 +9,7 @@ type Resize =
   | 'zoedepth'
   | 'swin2sr'
   | 'detr'
+  | 'rt-detr'
   | 'maskformer'
   | 'sam'
   | 'owlv2'
@@ -152,7 +153,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resize: 'glpn',
     ignores: ['do_center_crop'],
   },
-  GroundingDino: detr,
+  GroundingDino: { ...detr, resize: 'detr' },
   Levit: {
     size: { shortest_edge: 224 },
     default_to_square: false,
@@ -220,6 +221,7 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     default_to_square: false,
     ...IMAGENET,
     resample: BILINEAR!,
+    resize: 'rt-detr',
     ignores: ['do_center_crop'],
   },
   Sam: {

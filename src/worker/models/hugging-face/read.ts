@@ -48,7 +48,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
   const handler = choice.handler ?? ownHandler;
   const task = handler === undefined ? undefined : TASKS[handler];
-  const processor = task?.processor;
+  const readsTexts = task?.readsTexts?.some((ending) => architectureOf(config)?.endsWith(ending));
+  const processor = readsTexts ? 'both' : task?.processor;
   const hasLabels = isRecord(config['id2label']) || isClassifier(ownHandler);
   const files: Record<string, Blob> = hasLabels ? { [LABELS]: new Blob([JSON.stringify(labelsOf(config))]) } : {};
   const given = { ...task, handler, ownHandler };

@@ -49,6 +49,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   instance_segmenter: {
     architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
     processor: 'image',
+    readsTexts: ['OneFormerForUniversalSegmentation'],
   },
   promptable_segmenter: {
     architectures: ['SamModel', 'Sam2Model'],

@@ -6,16 +6,19 @@ import { architectureOf, underivable, type Json } from '../../../shared/hugging-
 const SOFTMAX = { decoder: 'detr' };
 const SIGMOID = { decoder: { detr: { activation: 'sigmoid', multiLabel: true } } };
 
+/** Of models without a mask of padding: as in transformers, their boxes are nevertheless fractions of the image alone. */
+const OF_IMAGE = { boxesOf: 'image' };
+
 /** The detectors: their decoder, and the field of `config.json` with the most detections, if it is not 100. */
 export const DETECTORS: Readonly<Record<string, { readonly handler: Json; readonly limit?: string }>> = {
   DetrForObjectDetection: { handler: SOFTMAX, limit: 'num_queries' },
   TableTransformerForObjectDetection: { handler: SOFTMAX, limit: 'num_queries' },
-  YolosForObjectDetection: { handler: SOFTMAX, limit: 'num_detection_tokens' },
+  YolosForObjectDetection: { handler: { ...SOFTMAX, ...OF_IMAGE }, limit: 'num_detection_tokens' },
   ConditionalDetrForObjectDetection: { handler: SIGMOID },
   DeformableDetrForObjectDetection: { handler: SIGMOID },
-  RTDetrForObjectDetection: { handler: SIGMOID, limit: 'num_queries' },
-  RTDetrV2ForObjectDetection: { handler: SIGMOID, limit: 'num_queries' },
-  DFineForObjectDetection: { handler: SIGMOID, limit: 'num_queries' },
+  RTDetrForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
+  RTDetrV2ForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
+  DFineForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
 };
 
 /** Returns the keys of `handler:` that follow from a detector's `config.json`: see `HuggingFaceTask`. */

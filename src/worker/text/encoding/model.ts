@@ -15,6 +15,8 @@ export type TokenizeWord = (word: string) => readonly Piece[];
 export interface BuiltModel {
   /** Returns the tokens of words. Those that the vocabulary lacks are not joined. */
   encode(words: string[]): readonly string[];
+  /** Unigram: returns the tokens of a word. */
+  tokenize?(word: string): readonly string[];
   readonly tokens_to_ids: Map<string, number>;
   readonly unk_token_id?: number | undefined;
   readonly unk_token?: string | undefined;
@@ -44,7 +46,8 @@ export function createWordTokenizer(json: ModelJson, model: BuiltModel, added: r
     case 'WordPiece':
       return wordPieces(json, model, added);
     case 'Unigram':
-      return (word) => pieces(joinUnknown(model.encode([word]), model), json, model, true);
+      // Not `encode`, which passes all tokens of a word as arguments of one call: of 120,000, the stack overflows.
+      return (word) => pieces(joinUnknown(model.tokenize!(word), model), json, model, true);
     case 'BPE': {
       const { bpe } = model;
       if (!bpe || json.continuing_subword_prefix) break;

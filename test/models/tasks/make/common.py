@@ -7,6 +7,7 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnxruntime
 import torch
 import transformers
 from optimum.exporters.onnx import main_export
@@ -163,13 +164,13 @@ class Outputs(torch.nn.Module):
         return tuple(found[name] for name in self.names)
 
 
-def export_graph(repository, model, processors, example, outputs, fixed=False, inputs=("pixel_values",)):
-    """Writes a repository of a model that Optimum does not know, by torch's exporter. Sides and rows are of any size, unless `fixed`."""
+def export_graph(repository, model, processors, example, outputs, fixed=False, inputs=("pixel_values",), folds=False):
+    """Writes a repository of a model that Optimum does not know, by torch's exporter. Sides and rows are of any size, unless `fixed`. @param folds whether what is the same for all inputs is computed"""
     names = {0: "batch_size", 1: "num_channels", 2: "height", 3: "width"}
     axes = {} if fixed else {inputs[0]: names, **{name: {0: "batch_size"} for name in outputs}}
     save(repository, model, processors, lambda _, target: torch.onnx.export(
         Outputs(model, outputs).eval(), (example,) if isinstance(example, torch.Tensor) else tuple(example), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=outputs,
-        dynamic_axes=axes, opset_version=18, dynamo=False), fix=cast_grids)
+        dynamic_axes=axes, opset_version=18, dynamo=False), fix=fold if folds else cast_grids)
 
 
 def cast_grids(graph):
@@ -182,6 +183,20 @@ def cast_grids(graph):
         nodes.append(node)
     del graph.graph.node[:]
     graph.graph.node.extend(nodes)
+
+
+def fold(graph):
+    """Computes what is the same for all inputs, by ONNX Runtime: it makes a graph smaller."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    with tempfile.TemporaryDirectory() as folder:
+        options.optimized_model_filepath = f"{folder}/folded.onnx"
+        onnxruntime.InferenceSession(graph.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        folded = onnx.load(options.optimized_model_filepath)
+    operators = [one for one in folded.opset_import if one.domain == ""]
+    del folded.opset_import[:]
+    folded.opset_import.extend(operators)
+    graph.CopyFrom(folded)
 
 
 def save(repository, model, processors, to_onnx, fix=lambda graph: None):

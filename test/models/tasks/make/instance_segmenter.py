@@ -7,6 +7,7 @@ from transformers import (
 
 from boxed_instances import mask_rcnn_rows, runs_of, yolo_rows
 from common import answers, export_graph, photo, spread
+from oneformer import oneformer_row
 
 LABELS = ["cat", "dog", "tree", "sea"]
 NAMES = {"id2label": dict(enumerate(LABELS)), "label2id": {name: index for index, name in enumerate(LABELS)}}
@@ -75,4 +76,4 @@ def make():
             print(repository, size, tuple(example.shape), [(one["label"], one["score"]) for one in found])
             requests.append({"input": {"photo": size}, "params": params, "answer": answer(found)})
         rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
-    answers("instance_segmenter", [*rows, *yolo_rows(), *mask_rcnn_rows()])
+    answers("instance_segmenter", [*rows, oneformer_row(answer), *yolo_rows(), *mask_rcnn_rows()])

@@ -45,13 +45,15 @@ CONFIGS = [
     ("detect-conditional-detr", lambda: ConditionalDetrConfig(backbone_config=resnet(), **DETR), lambda: ConditionalDetrImageProcessor(size=SHORTEST)),
     ("detect-deformable-detr", lambda: DeformableDetrConfig(backbone_config=several(), num_feature_levels=3, **{**DETR, "d_model": 32}), lambda: DeformableDetrImageProcessor(size=SHORTEST)),
     ("detect-yolos", lambda: YolosConfig(image_size=[48, 80], patch_size=16, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, num_detection_tokens=8, use_mid_position_embeddings=False), lambda: YolosImageProcessor(size=SHORTEST)),
+    ("detect-yolos-padded", lambda: YolosConfig(image_size=[80, 96], patch_size=16, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, num_detection_tokens=8, use_mid_position_embeddings=False), lambda: YolosImageProcessor(size=SHORTEST, pad_size={"height": 80, "width": 96})),
+    ("detect-rt-detr-padded", lambda: RTDetrConfig(backbone_config=several(), **RT_DETR), lambda: RTDetrImageProcessor(size=SQUARE, do_pad=True, pad_size={"height": 96, "width": 96})),
     ("detect-rt-detr", lambda: RTDetrConfig(backbone_config=several(), **RT_DETR), lambda: RTDetrImageProcessor(size=SQUARE)),
     ("detect-rt-detr-v2", lambda: RTDetrV2Config(backbone_config=several(), **RT_DETR), lambda: RTDetrImageProcessor(size=SQUARE)),
     ("detect-d-fine", lambda: DFineConfig(backbone_config=hg_net(), **RT_DETR), lambda: RTDetrImageProcessor(size=SQUARE)),
 ]
-GPU = {"detect-yolos": ["webgpu"]}
+GPU = {"detect-yolos": ["webgpu"], "detect-yolos-padded": ["webgpu"]}
 # With smaller weights these see no difference between two photos.
-SCALES = {"detect-rt-detr": 0.5, "detect-rt-detr-v2": 0.5, "detect-d-fine": 0.5}
+SCALES = {"detect-rt-detr": 0.5, "detect-rt-detr-padded": 0.5, "detect-rt-detr-v2": 0.5, "detect-d-fine": 0.5}
 PHOTOS = [(61, 47), (40, 80)]
 # The graph of its export is for the size of map that it was traced with.
 SAME_SHAPE = {"detect-deformable-detr": [(61, 47), (122, 94)]}

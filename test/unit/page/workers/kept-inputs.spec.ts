@@ -9,8 +9,7 @@ import { keptSources, type KeptInput } from '../../../../src/page/requests/kept-
 import { unwrap } from '../../../../src/worker/handlers/row.ts';
 import { settle, World, type FakeWorker } from '../../support/pool-world.ts';
 
-const keep = (input: unknown, onRelease: (input: KeptInput) => void = () => {}): KeptInput =>
-  keepInput(prepare(input) as Prepared, onRelease);
+const keep = (input: unknown): KeptInput => keepInput(prepare(input) as Prepared);
 
 const lost = errorToData(new TabServeError('state-lost', 'It is gone.'));
 
@@ -102,13 +101,35 @@ test('a worker that replaces a lost one gets the input', async () => {
 test('a released input is freed in the workers that keep it, and cannot be asked about', async () => {
   const world = new World();
   const worker = await world.start();
-  const photo = keep('a photo', (one) => world.pool.forget(one));
+  const photo = keep('a photo');
   world.ask({ input: { image: photo } });
   await answer(worker, [photo]);
   photo.release();
   photo.release();
   expect(worker.forgotten).toEqual([photo.key]);
   expect(() => prepare({ image: photo })).toThrow(expect.objectContaining({ code: 'invalid-input' }));
+});
+
+test('an input that two clients are asked about is freed in the workers of both', async () => {
+  const worlds = [new World(), new World()];
+  const workers = await Promise.all(worlds.map((world) => world.start()));
+  const photo = keep('a photo');
+  for (const [index, world] of worlds.entries()) {
+    world.ask({ input: { image: photo } });
+    await answer(workers[index]!, [photo]);
+  }
+  photo.release();
+  expect(workers.map(({ forgotten }) => forgotten)).toEqual([[photo.key], [photo.key]]);
+});
+
+test('an input that has a kept one in it cannot be kept', async () => {
+  const photo = keep('a photo');
+  for (const input of [photo, { image: photo }])
+    expect(() => keep(input)).toThrow(
+      expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('kept already') }),
+    );
+  // It is not in use any more.
+  expect(prepare({ image: photo })).toBeDefined();
 });
 
 test('it is a copy of what was kept, and each message has one of its own', () => {
@@ -139,7 +160,7 @@ test('a request that was made before the release is answered', async () => {
 test('an input that is released while its request is under way is freed in the worker with the answer', async () => {
   const world = new World();
   const worker = await world.start();
-  const photo = keep('a photo', (one) => world.pool.forget(one));
+  const photo = keep('a photo');
   const asked = world.ask({ input: { image: photo } });
   photo.release();
   expect(worker.forgotten).toEqual([]);
@@ -150,7 +171,7 @@ test('an input that is released while its request is under way is freed in the w
 test('what a worker keeps of an aborted request, or of one that fails, is known, and freed', async () => {
   const world = new World();
   const worker = await world.start();
-  const photo = keep('a photo', (one) => world.pool.forget(one));
+  const photo = keep('a photo');
   const stop = new AbortController();
   world.ask({ input: { image: photo }, signal: stop.signal });
   stop.abort();

@@ -359,13 +359,15 @@ test('OPTIONS / describes the whole API in OpenAPI', async () => {
   const managing = await validated({ management: { allowsUrl: () => true } });
   expect(Object.keys(managing['/models'] as object)).toEqual(['get', 'post']);
   // Every path that it has is one that the server has.
-  const { server } = await serveFake(() => 'done', {}, { management: { allowsUrl: () => false } });
+  const workflow = { nodes: { first: {} } } as never;
+  const { server } = await serveFake(() => 'done', workflow, { management: { allowsUrl: () => false } });
   for (const [path, operations] of Object.entries(managing))
     for (const method of Object.keys(operations as object)) {
       const url = path.replaceAll('{model_name}', 'digits').replaceAll('{model_version}', '1.0');
       const init = { method: method.toUpperCase(), ...(method === 'post' && { body: '{}' }) };
       const response = await server.fetch(new Request(`http://server${url}`, init));
       expect([404, 405], `${method} ${path}`).not.toContain(response.status);
-      if (method === 'delete' || url.endsWith('/unload')) await server.register(new FakeClient()).catch(() => {});
+      if (method === 'delete' || url.endsWith('/unload'))
+        await server.register(new FakeClient(workflow)).catch(() => {});
     }
 });

@@ -130,6 +130,8 @@ test('a key that is for another form of outputs is refused: in the config, and i
     code: 'invalid-input',
     message: expect.stringContaining('params.iouThreshold is without effect'),
   });
+  const [told] = await handler.handle([photo], { params: { subtask: 'instance' } });
+  expect(told).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('params.subtask is without') });
 });
 
 test('outputs that do not say what they are, and those that a decoder does not read', async () => {

@@ -247,6 +247,40 @@ test('a tiny photo gets black at the right and at the bottom, whichever of its s
   }
 });
 
+test('a line as PP-OCRv5’s model of line orientation gets it, by OpenCV', async () => {
+  const { size, tensor } = JSON.parse(
+    readFileSync(new URL('../../../goldens/ocr/orient.json', import.meta.url), 'utf8'),
+  ) as { readonly size: readonly [number, number]; readonly tensor: readonly number[] };
+  const handler = {
+    size,
+    keepsRatio: false,
+    colorOrder: 'RGB',
+    mean: [0.485, 0.456, 0.406],
+    std: [0.229, 0.224, 0.225],
+    minScore: 0,
+  };
+  const fixed = (height: number, width: number) => [
+    { name: 'x', dtype: 'float32' as const, dims: [null, 3, height, width] },
+  ];
+  const likelier = { angle: [[0.48, 0.52]] };
+  const orienter = await createTestHandler(TextOrienter, {
+    inputs: fixed(...size),
+    outputs: likelier,
+    config: { handler },
+  });
+  const line = { data: image.data, dims: [image.height, image.width, 3] };
+  expect(await orienter.predict(line)).toEqual({ upsideDown: true, score: expect.closeTo(0.52, 5) });
+  const { dims, data } = orienter.runs[0]!['x']!;
+  expect(dims).toEqual([1, 3, ...size]);
+  // A level of 255, where OpenCV rounds another way, is 0.0175.
+  expect(largest(data as Float32Array, tensor)).toBeLessThan(0.018);
+  const wrong = createTestHandler(TextOrienter, { inputs: fixed(80, 160), outputs: likelier });
+  await expect(wrong).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('handler.size: it is [48, 192], and the model\'s input "x" is 80 × 160.'),
+  });
+});
+
 test('a file of characters of another model, and an orienter of more classes', async () => {
   const wrong = createTestHandler(TextRecognizer, { ...recognize, files: { 'characters.txt': 'a\nb\nc\n' } });
   await expect(wrong).rejects.toMatchObject({

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { errorFromData, errorToData, type ErrorData } from '../../../../src/contract/error-data.ts';
-import { checkArchive } from '../../../../src/tools/cli/check.ts';
 import { fetchArchive, type ArchiveLocation } from '../../../../src/worker/models/archive.ts';
 import { fetchModel, hashModel, openFiles } from '../../../../src/worker/models/model-files.ts';
 import { buildZip } from '../../support/zip-builder.ts';
@@ -213,18 +211,33 @@ test('what cannot run in a browser is refused, with what to do instead', async (
     code: 'model-not-found',
     message: expect.stringMatching(/no-golden\.mar has no file "missing\.safetensors"/),
   });
-  const workflow = (name: string) => ({
-    code: 'unsupported',
-    message: `${name} is a workflow archive of TorchServe (.war), which runs Python. Load the archives of its nodes, and join them in a handler: docs/workflows.md.`,
+});
+
+test("torch-workflow-archiver's .war: a graph whose models lie beside it, or in it", async () => {
+  const url = 'https://example.org/store/pair.war';
+  const fetch = (() => Promise.resolve(new Response(bytes('pair.war')))) as typeof globalThis.fetch;
+  const archive = await fetchArchive(url, { fetch });
+  expect(archive.manifest).toEqual({ model: { modelName: 'pair', handler: 'graph_workflow' } });
+  const beside = { archive: 'https://example.org/store/tiny.mar' };
+  expect(archive.config).toEqual({
+    minWorkers: 1,
+    maxWorkers: 2,
+    batchSize: 4,
+    maxBatchDelay: 100,
+    nodes: { first: beside, second: beside },
+    handler: {
+      dag: { first: [], second: [] },
+      nodeSettings: {
+        first: { batchSize: 2, retryAttempts: 1, timeout: 30_000 },
+        second: { batchSize: 4, retryAttempts: 1 },
+      },
+    },
   });
-  expect(await refusal('workflow.war')).toMatchObject(workflow('workflow.war'));
-  const url = 'https://example.org/workflow.war';
-  const fetch = (() => Promise.resolve(new Response(bytes('workflow.war')))) as typeof globalThis.fetch;
-  await expect(open(url, { fetch })).rejects.toMatchObject(workflow(url));
-  const renamed = picked('renamed.mar', bytes('workflow.war'));
-  await expect(open(renamed)).rejects.toMatchObject(workflow('renamed.mar'));
-  const path = fileURLToPath(new URL('workflow.war', ARCHIVES));
-  await expect(checkArchive(path)).rejects.toMatchObject(workflow('workflow.war'));
+  // What the app sets wins.
+  const own = await fetchArchive(url, { fetch, config: { batchSize: 1, handler: { dag: { first: ['second'] } } } });
+  expect(own.config).toMatchObject({ batchSize: 1, handler: { dag: { first: ['second'] } } });
+  // A file that the visitor has picked has nothing beside it.
+  expect((await fetchArchive(picked('workflow.war'), nothing)).config.nodes).toEqual({ tiny: { archive: 'tiny.mar' } });
 });
 
 test("the caller's integrity: of the packed file, of a file in it, and of one that is not there", async () => {

@@ -1,0 +1,66 @@
+import { shorten } from '../../contract/describe-value.js';
+import type { ServedVersion } from '../served-version.js';
+import { ServingError } from '../serving-error.js';
+import { registerModel } from './management.js';
+import { readRegistration } from './management-parameters.js';
+import { jsonResponse } from './responses.js';
+import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from './route.js';
+
+/**
+ * `/workflows…`: TorchServe's management API of workflows. A workflow is a model whose handler has nodes. Without the
+ * server's consent to management, it lists and describes only.
+ */
+export async function workflows(incoming: Incoming, context: RouteContext): Promise<Response> {
+  const { request, path } = incoming;
+  const [, name, ...more] = path;
+  if (more.length > 0) throw resourceNotFound();
+  const changing = name === undefined ? 'POST' : 'DELETE';
+  checkMethod(incoming, 'GET', ...(context.management ? [changing] : []));
+  if (request.method === 'POST') return await register(incoming, context);
+  if (name === undefined) {
+    const listed = context.registry.defaults.filter(isWorkflow);
+    return jsonResponse({
+      workflows: listed.map(({ options, modelUrl }) => ({ workflowName: options.name, workflowUrl: modelUrl })),
+    });
+  }
+  const served = findWorkflow(name, context);
+  if (request.method === 'GET') return jsonResponse([describe(served)]);
+  await context.server.unregister(name, served.options.version);
+  return jsonResponse({ status: `Workflow "${name}" unregistered` });
+}
+
+/** @throws `model-not-found` (404, WorkflowNotFoundException) for what is no workflow */
+export function findWorkflow(name: string, { registry }: RouteContext): ServedVersion {
+  const served = registry.defaults.find(({ options }) => options.name === name);
+  if (served && isWorkflow(served)) return served;
+  const message = `Workflow not found: ${shorten(name)}`;
+  throw new ServingError('model-not-found', 404, 'WorkflowNotFoundException', message);
+}
+
+function isWorkflow({ options: { description } }: ServedVersion): boolean {
+  return description.nodes !== undefined;
+}
+
+async function register(incoming: Incoming, context: RouteContext): Promise<Response> {
+  const { workflow_name: name, ...given } = await readRegistration(incoming, context);
+  const named = { ...given, ...(name !== undefined && { model_name: name }) };
+  const registered = await registerModel(context, named, incoming.request.signal);
+  return jsonResponse({ status: `Workflow ${registered.name} has been registered and scaled successfully.` });
+}
+
+/** Returns TorchServe's keys of a workflow: those that mean something here. */
+function describe({ options: { name, description }, modelUrl }: ServedVersion): unknown {
+  const { config, nodes } = description;
+  const { minWorkers, maxWorkers, batchSize, maxBatchDelay } = config;
+  const dag = config.handler?.['dag'];
+  return {
+    workflowName: name,
+    workflowUrl: modelUrl,
+    minWorkers,
+    maxWorkers,
+    batchSize,
+    maxBatchDelay,
+    ...(dag !== undefined && { workflowDag: JSON.stringify(dag) }),
+    nodes: Object.keys(nodes ?? {}),
+  };
+}

@@ -1,0 +1,193 @@
+import { asTabServeError, atNode, PredictionError, TabServeError } from '../../contract/errors.js';
+import type { Context, InputKind, MaybePromise, NodeHandler } from '../../contract/handler.js';
+import { withinLimit } from '../../shared/limit.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { checkLength } from './handler-contract.js';
+import { WorkflowHandler } from './workflow-handler.js';
+
+/**
+ * A node that is code of the app: takes the rows of the node before it, and returns a list of the same length, with a
+ * `PredictionError` in the place of a row that fails. Behind several nodes, a row is an object with the result of each,
+ * by its name.
+ */
+export type NodeFunction = (rows: readonly never[], context: Context) => MaybePromise<readonly unknown[]>;
+
+/** How a node is run. */
+interface NodeSettings {
+  /** @default all rows of the batch */
+  readonly batchSize?: number;
+  /** @default 0 */
+  readonly retryAttempts?: number;
+  /** Milliseconds. @default no limit */
+  readonly timeout?: number;
+}
+
+type Results = readonly unknown[];
+
+/**
+ * Runs nodes in the order that `dag` gives, as TorchServe's workflows do: each node's result is the input of the nodes
+ * that follow it. Nodes that do not wait for one another run side by side. A node is an archive that `nodes` names, or
+ * one of `functions` of a class that extends this one. It answers with the result of the last node; if there are
+ * several last nodes, with an object that has the result of each, by its name.
+ * @input what the first node takes
+ * @answer what the last node answers with ([a sample](workflows.md#a-graph-in-yaml))
+ */
+export class GraphWorkflow extends WorkflowHandler {
+  static override readonly takes: InputKind = 'tensors';
+  static override readonly schema: ConfigSchema = {
+    dag: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: { type: 'array', items: { type: 'string', minLength: 1 } },
+      description: 'The nodes that follow each node, such as { detect: [classify] }.',
+      readOnly: true,
+    },
+    nodeSettings: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          batchSize: { type: 'integer', minimum: 1 },
+          retryAttempts: { type: 'integer', minimum: 0, maximum: 100 },
+          timeout: { type: 'number', exclusiveMinimum: 0 },
+        },
+        additionalProperties: false,
+      },
+      description:
+        'For nodes by their names: batchSize, the most rows at once (default: all of the batch); retryAttempts, how often a row that has failed is tried again (default 0); timeout, in milliseconds (default: no limit).',
+      readOnly: true,
+    },
+  };
+
+  /** The nodes that are code of the app, by their names. A subclass declares its own. */
+  readonly functions: Readonly<Record<string, NodeFunction>> = {};
+
+  readonly #handlers = new Map<string, NodeHandler>();
+  /** The nodes before each node. */
+  readonly #before = new Map<string, string[]>();
+  #last: readonly string[] = [];
+
+  /**
+   * Reads the graph, and opens the nodes that are archives.
+   * @throws `model-config` for a node that is neither an archive nor a function, and for a circle; what opening a node
+   *   throws
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const dag = this.config['dag'] as Readonly<Record<string, readonly string[]>> | undefined;
+    if (!dag) throw new TabServeError('model-config', 'handler.dag: a graph needs it, such as { detect: [classify] }.');
+    for (const name of new Set([...Object.keys(dag), ...Object.values(dag).flat()])) this.#before.set(name, []);
+    for (const [name, followers] of Object.entries(dag))
+      for (const follower of new Set(followers)) this.#before.get(follower)!.push(name);
+    this.#checkNames(context);
+    this.#last = [...this.#before.keys()].filter((name) => (dag[name] ?? []).length === 0);
+    this.#checkNoCircle();
+    for (const name of this.#before.keys())
+      if (!Object.hasOwn(this.functions, name)) this.#handlers.set(name, await context.openHandler(name));
+  }
+
+  #checkNames({ modelYamlConfig: { nodes = {} } }: Context): void {
+    for (const name of this.#before.keys())
+      if (!Object.hasOwn(nodes, name) && !Object.hasOwn(this.functions, name))
+        throw new TabServeError(
+          'model-config',
+          `handler.dag: "${name}" is no archive of \`nodes\`, and no function here. A function of a workflow's .py file does not run in a browser: write it in TypeScript, in \`functions\` of a class that extends GraphWorkflow.`,
+        );
+    for (const name of Object.keys((this.config['nodeSettings'] as object | undefined) ?? {}))
+      if (!this.#before.has(name))
+        throw new TabServeError('model-config', `handler.nodeSettings: handler.dag has no node "${name}".`);
+  }
+
+  /** Takes away nodes before which none is left, until nothing is left. @throws `model-config` */
+  #checkNoCircle(): void {
+    const left = new Map(this.#before);
+    while (left.size > 0) {
+      const free = [...left].filter(([, before]) => before.every((name) => !left.has(name)));
+      if (free.length === 0) throw circle([...left.keys()][0]!);
+      for (const [name] of free) left.delete(name);
+    }
+  }
+
+  override async inference(rows: Results, context: Context): Promise<Results> {
+    const results = new Map<string, Promise<Results>>();
+    const resultsOf = (name: string): Promise<Results> => {
+      const known = results.get(name);
+      if (known) return known;
+      const running = (async () => {
+        const before = this.#before.get(name)!;
+        const inputs = before.length === 0 ? rows : joined(before, await Promise.all(before.map(resultsOf)));
+        return await this.#runNode(name, inputs, context);
+      })();
+      // The first failure is awaited below; the others must not stay unhandled.
+      running.catch(() => {});
+      results.set(name, running);
+      return running;
+    };
+    return joined(this.#last, await Promise.all(this.#last.map(resultsOf)));
+  }
+
+  /** Runs one node on the rows that have not failed. */
+  async #runNode(name: string, inputs: Results, context: Context): Promise<Results> {
+    const settings = (this.config['nodeSettings'] as Readonly<Record<string, NodeSettings>> | undefined)?.[name] ?? {};
+    const results: unknown[] = [...inputs];
+    let waiting = [...inputs.keys()].filter((index) => !(inputs[index] instanceof PredictionError));
+    for (let attempt = 0; waiting.length > 0 && attempt <= (settings.retryAttempts ?? 0); attempt++) {
+      const answers = await this.#runRows(
+        name,
+        waiting.map((index) => inputs[index]),
+        settings,
+        context,
+      );
+      for (const [at, index] of waiting.entries()) results[index] = answers[at];
+      waiting = waiting.filter((index) => results[index] instanceof PredictionError);
+    }
+    return results;
+  }
+
+  /** Runs a node on rows, in batches of its size. A batch that fails as a whole has an error in the place of each row. */
+  async #runRows(
+    name: string,
+    rows: Results,
+    { batchSize = rows.length, timeout }: NodeSettings,
+    context: Context,
+  ): Promise<Results> {
+    const results: unknown[] = [];
+    for (let from = 0; from < rows.length; from += batchSize) {
+      const batch = rows.slice(from, from + batchSize);
+      const stop = new AbortController();
+      const own: Context = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
+      const run = async (): Promise<Results> => checkLength(await this.#call(name, batch, own), batch.length);
+      try {
+        const limit = { milliseconds: timeout ?? 0, signal: context.signal };
+        results.push(...(await (timeout === undefined ? run() : withinLimit('It', run, limit))));
+      } catch (error) {
+        context.signal.throwIfAborted();
+        const failure = PredictionError.from(atNode(asTabServeError(error), name));
+        stop.abort(failure);
+        results.push(...batch.map(() => failure));
+      }
+    }
+    return results;
+  }
+
+  #call(name: string, rows: Results, context: Context): MaybePromise<Results> {
+    const handler = this.#handlers.get(name);
+    return handler ? handler.handle(rows as never, context) : this.functions[name]!(rows as readonly never[], context);
+  }
+}
+
+/**
+ * Returns the rows behind several nodes: of one node, its own; of several, an object with the row of each. A row that
+ * has failed in one of them has failed.
+ */
+function joined(names: readonly string[], results: readonly Results[]): Results {
+  if (results.length === 1) return results[0]!;
+  return results[0]!.map((_, index) => {
+    const failure = results.find((rows) => rows[index] instanceof PredictionError);
+    return failure ? failure[index] : Object.fromEntries(names.map((name, at) => [name, results[at]![index]]));
+  });
+}
+
+function circle(name: string): TabServeError {
+  return new TabServeError('model-config', `handler.dag: "${name}" waits for itself. A graph has no circle.`);
+}

@@ -1,0 +1,194 @@
+// TorchServe's graphs of nodes: `docs/workflows.md` and `WorkflowManager.java` of pytorch/serve 62c4d6a.
+import { expect, test } from '@playwright/test';
+import { PredictionError, TabServeError } from '../../../../src/contract/errors.ts';
+import type { Context } from '../../../../src/contract/handler.ts';
+import { createTestHandler, type TestHandler } from '../../../../src/worker/host/testing.ts';
+import type { TestNode } from '../../../../src/worker/host/test-context.ts';
+import { GraphWorkflow, type NodeFunction } from '../../../../src/worker/handlers/graph-workflow.ts';
+
+type Answers = (rows: readonly never[], context: Context) => readonly unknown[] | Promise<readonly unknown[]>;
+
+/** A node that answers with what a function makes of a row. */
+const each =
+  (one: (row: never) => unknown): Answers =>
+  (rows) =>
+    rows.map((row) => {
+      try {
+        return one(row);
+      } catch (error) {
+        return PredictionError.from(error);
+      }
+    });
+
+async function graph(
+  dag: Readonly<Record<string, readonly string[]>>,
+  nodes: Readonly<Record<string, Answers>>,
+  { settings, Workflow = GraphWorkflow }: { settings?: object; Workflow?: new () => GraphWorkflow } = {},
+): Promise<TestHandler<GraphWorkflow>> {
+  const stands = Object.fromEntries(
+    Object.entries(nodes).map(([name, answers]): [string, TestNode] => [name, { answers }]),
+  );
+  return await createTestHandler(Workflow, {
+    nodes: stands,
+    config: {
+      nodes: Object.fromEntries(Object.keys(nodes).map((name) => [name, `${name}/`])),
+      handler: { dag, ...(settings && { nodeSettings: settings }) },
+    },
+  });
+}
+
+test("a chain: each node's result is the next one's input", async () => {
+  const handler = await graph(
+    { double: ['next'], next: ['text'], text: [] },
+    { double: each((x: number) => 2 * x), next: each((x: number) => x + 1), text: each((x: number) => `is ${x}`) },
+  );
+  expect(await handler.handle([1, 2])).toEqual(['is 3', 'is 5']);
+});
+
+test('a diamond: branches run side by side, and what is behind both gets both by their names', async () => {
+  const order: string[] = [];
+  let release!: () => void;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const slow: Answers = async (rows) => {
+    order.push('slow begins');
+    await gate;
+    return rows.map((row) => `slow ${row}`);
+  };
+  const quick: Answers = (rows) => {
+    order.push('quick begins');
+    release();
+    return rows.map((row) => `quick ${row}`);
+  };
+  const handler = await graph(
+    { first: ['slow', 'quick'], slow: ['both'], quick: ['both'] },
+    {
+      first: each((x: number) => -x),
+      slow,
+      quick,
+      both: each((row: object) => row),
+    },
+  );
+  expect(await handler.predict(1)).toEqual({ slow: 'slow -1', quick: 'quick -1' });
+  expect(order).toEqual(['slow begins', 'quick begins']);
+});
+
+test('several first nodes get the input, and several last ones answer together', async () => {
+  const handler = await graph(
+    { a: [], b: ['c'] },
+    {
+      a: each((x: number) => x + 1),
+      b: each((x: number) => x * 10),
+      c: each((x: number) => x - 1),
+    },
+  );
+  expect(await handler.predict(2)).toEqual({ a: 3, c: 19 });
+});
+
+test('a row that fails in a node gets no further, and names the node; the others go on', async () => {
+  const seen: unknown[] = [];
+  const handler = await graph(
+    { check: ['last'], other: ['last'] },
+    {
+      check: each((x: number) => {
+        if (x === 13) throw new TabServeError('invalid-input', 'not 13');
+        return x;
+      }),
+      other: each((x: number) => x),
+      last: (rows) => {
+        seen.push(...rows);
+        return rows;
+      },
+    },
+  );
+  const [one, failed, three] = await handler.handle([1, 13, 3]);
+  expect([one, three]).toEqual([
+    { check: 1, other: 1 },
+    { check: 3, other: 3 },
+  ]);
+  expect(failed).toMatchObject({ code: 'invalid-input', node: 'check' });
+  expect(seen).toHaveLength(2);
+});
+
+test('nodeSettings: batches of a node, and rows that are tried again', async () => {
+  const sizes: number[] = [];
+  let failures = 0;
+  const handler = await graph(
+    { a: [] },
+    {
+      a: (rows) => {
+        sizes.push(rows.length);
+        return rows.map((row) =>
+          row === 3 && failures++ < 2 ? PredictionError.from(new TabServeError('handler-failed', 'now and then')) : row,
+        );
+      },
+    },
+    { settings: { a: { batchSize: 2, retryAttempts: 2 } } },
+  );
+  expect(await handler.handle([1, 2, 3])).toEqual([1, 2, 3]);
+  expect(sizes).toEqual([2, 1, 1, 1]);
+  failures = -9;
+  const [, , failed] = await handler.handle([1, 2, 3]);
+  expect(failed).toMatchObject({ code: 'handler-failed', message: expect.stringContaining('now and then') as unknown });
+});
+
+test('nodeSettings: a node that takes too long fails with timeout, and its run is aborted', async () => {
+  let signal: AbortSignal | undefined;
+  const handler = await graph(
+    { a: ['b'] },
+    {
+      a: (_, context) => {
+        signal = context.signal;
+        return new Promise(() => {});
+      },
+      b: each((x) => x),
+    },
+    { settings: { a: { timeout: 20 } } },
+  );
+  const [failed] = await handler.handle([1]);
+  expect(failed).toMatchObject({ code: 'timeout', node: 'a' });
+  expect(signal!.aborted).toBe(true);
+});
+
+class WithFunctions extends GraphWorkflow {
+  override readonly functions: Readonly<Record<string, NodeFunction>> = {
+    pre_processing: (rows: readonly number[]) => rows.map((row) => row * 100),
+    aggregate: (rows: readonly { readonly cats: number; readonly dogs: number }[]) =>
+      rows.map(({ cats, dogs }) => (cats > dogs ? 'cats' : 'dogs')),
+    short: () => [],
+  };
+}
+
+test('nodes that are functions of the app', async () => {
+  const nodes = { cats: each((x: number) => x), dogs: each(() => 250) };
+  const dag = { pre_processing: ['cats', 'dogs'], cats: ['aggregate'], dogs: ['aggregate'] };
+  const handler = await graph(dag, nodes, { Workflow: WithFunctions });
+  expect(await handler.handle([1, 3])).toEqual(['dogs', 'cats']);
+  const short = await graph({ short: [] }, {}, { Workflow: WithFunctions });
+  const [failed] = await short.handle([1]);
+  expect(failed).toMatchObject({ code: 'batch-contract', node: 'short' });
+});
+
+test('a graph that cannot run is refused when it is opened', async () => {
+  const node = each((x) => x);
+  const message = async (...args: Parameters<typeof graph>): Promise<string> =>
+    await graph(...args).then(
+      () => 'opened',
+      (error: TabServeError) => `${error.code}: ${error.message}`,
+    );
+  expect(await message({ a: ['b'], b: ['c'], c: ['a'] }, { a: node, b: node, c: node })).toMatch(
+    /^model-config: handler\.dag: "a" waits for itself/,
+  );
+  expect(await message({ a: ['b'], b: ['b'] }, { a: node, b: node })).toMatch(/"b" waits for itself/);
+  expect(await message({ pre_processing: ['a'] }, { a: node })).toMatch(
+    /^model-config: handler\.dag: "pre_processing" is no archive of `nodes`, and no function here/,
+  );
+  expect(await message({ a: [] }, { a: node }, { settings: { c: { batchSize: 1 } } })).toMatch(/has no node "c"/);
+  expect(await message({ a: [] }, { a: node }, { settings: { a: { batchSize: 0 } } })).toMatch(/batchSize/);
+});
+
+test('a graph of 32 nodes with many ways through it', async () => {
+  const names = Array.from({ length: 32 }, (_, at) => `n${at}`);
+  const dag = Object.fromEntries(names.map((name, at) => [name, names.slice(at + 1)]));
+  const handler = await graph(dag, Object.fromEntries(names.map((name) => [name, each(() => 1)])));
+  expect(await handler.predict(0)).toBe(1);
+});
