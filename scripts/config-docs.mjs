@@ -341,7 +341,7 @@ function keyTable(schema, expected, ofHandler = false) {
  * first `test(` on.
  */
 export function withSnippets(page, read) {
-  return page.replace(/(<!-- ((?:public|test)\/\S+\.\w+) -->\n```\w+\n)[^]*?```/g, (_, start, path) => {
+  return page.replace(/(<!-- ((?:public|test|examples)\/\S+\.\w+) -->\n```\w+\n)[^]*?```/g, (_, start, path) => {
     const text = read(path);
     return `${start}${(path.endsWith('.spec.ts') ? text.slice(text.indexOf('\ntest(') + 1) : text).trimEnd()}\n\`\`\``;
   });

@@ -1,31 +1,98 @@
 /**
- * `npm run interop [-- --record]`: starts the real TorchServe, asks it what `test/node/interop.spec.ts` asks our server,
- * and compares its answers with the recorded ones, and ours with them. `--record` writes them anew. Ends with code 3
- * where Python's packages cannot be had.
+ * `npm run interop [-- --record]`: starts the real TorchServe, MLServer and KServe, asks them what
+ * `test/node/interop.spec.ts` asks our server, and compares their answers with the recorded ones, and ours with them.
+ * Then it kills each server while `remote` and a service worker ask it. `--record` writes the answers anew. Ends with code 3 where Python's packages cannot be had.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { environment } from './interop/environments.mjs';
+import { startKServe, startMlServer } from './interop/open-inference.mjs';
+import { packArchives } from './interop/archives.mjs';
 import { packStore, startTorchServe } from './interop/torchserve.mjs';
 
 const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } });
 const folder = resolve('.cache/interop/run');
-const store = packStore(environment('torchserve'), folder);
-const models = { echo: 'echo', streaming: 'echo', classifier: 'classifier', segmenter: 'segmenter' };
-const { stop, ...torchServe } = await startTorchServe(store, { folder, models });
-const tests = spawn('npx', ['playwright', 'test', '--project=node', 'node/interop.spec', '--workers=1'], {
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    INTEROP_TORCHSERVE: JSON.stringify(torchServe),
-    ...(values.record && { INTEROP_RECORD: '1' }),
+const environments = ['torchserve', 'mlserver', 'kserve'].map(environment);
+const store = packStore(environments[0], folder);
+const archives = packArchives(environments[0], store);
+
+const MODELS = {
+  echo: 'echo',
+  streaming: 'echo',
+  batching: 'batching',
+  classifier: 'classifier',
+  pair: 'pair',
+  segmenter: 'segmenter',
+  detector: 'detector',
+  texts: 'texts',
+};
+
+const mlServer = () => startMlServer(join(folder, 'mlserver'));
+const kServe = () => startKServe(join(folder, 'kserve'));
+
+/** TorchServe with each envelope. */
+const envelopes = Object.fromEntries(
+  ['body', 'json', 'kserve', 'kservev2'].map((envelope) => [
+    `torchserve-${envelope}`,
+    () =>
+      startTorchServe(store, {
+        folder: join(folder, `torchserve-${envelope}`),
+        models: { echo: 'echo', classifier: 'classifier' },
+        settings: [`service_envelope=${envelope}`],
+      }),
+  ]),
+);
+
+const torchServe = (models) => () => startTorchServe(store, { folder: join(folder, 'torchserve'), models });
+
+/** Tests, each with the servers that it asks, by their names in its specs. The last two kill their servers. */
+const RUNS = [
+  {
+    servers: { torchserve: torchServe(MODELS), ...envelopes, mlserver: mlServer, kserve: kServe },
+    tests: ['--project=node', 'node/interop.spec', 'node/interop-archives.spec'],
   },
-  shell: process.platform === 'win32',
-});
-// Whoever ends this command ends the server too, which has a group of processes of its own.
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => tests.kill(signal));
-const [code] = await once(tests, 'exit');
-process.exitCode = code ?? 1;
-await stop();
+  {
+    servers: { torchserve: torchServe({ tensors: 'tensors' }), mlserver: mlServer, kserve: kServe },
+    tests: ['--project=node', 'node/interop-killed.spec'],
+  },
+  {
+    servers: { torchserve: torchServe({ news: 'texts', backup: 'texts' }), mlserver: mlServer, kserve: kServe },
+    tests: ['--project=wasm', 'browser/interop-killed.spec'],
+  },
+];
+
+// Whoever ends this command ends the servers too, which have groups of processes of their own.
+const ended = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abort());
+
+process.exitCode = 0;
+for (const { servers, tests } of RUNS) process.exitCode ||= await runTests(servers, tests);
+
+/** Starts servers, runs tests that ask them, and returns the tests' exit code. */
+async function runTests(servers, tests) {
+  const running = {};
+  try {
+    for (const [name, start] of Object.entries(servers)) {
+      ended.signal.throwIfAborted();
+      console.log(`Starting ${name}.`);
+      running[name] = await start();
+    }
+    const child = spawn('npx', ['playwright', 'test', ...tests, '--workers=1'], {
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        INTEROP_SERVERS: JSON.stringify(running),
+        INTEROP_ARCHIVES: JSON.stringify(archives),
+        ...(values.record && { INTEROP_RECORD: '1' }),
+      },
+      shell: process.platform === 'win32',
+    });
+    ended.signal.addEventListener('abort', () => child.kill());
+    const [code] = await once(child, 'exit');
+    return code ?? 1;
+  } finally {
+    await Promise.all(Object.values(running).map(({ stop }) => stop()));
+  }
+}

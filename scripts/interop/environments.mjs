@@ -21,9 +21,12 @@ const PACKAGES = {
     'numpy==1.26.4',
     'captum==0.7.0',
     'onnx==1.16.2',
+    'onnxruntime==1.18.1',
     'pyyaml',
     'setuptools',
   ],
+  mlserver: ['mlserver==1.7.1', 'numpy==1.26.4'],
+  kserve: ['kserve==0.21.0', 'numpy==1.26.4'],
 };
 
 /** Returns the folder with the commands of a server's environment. It is made at the first call, which takes minutes. */
@@ -33,8 +36,8 @@ export function environment(name) {
   const wanted = JSON.stringify(PACKAGES[name]);
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return join(folder, 'bin');
   console.log(`Installing ${name} into .cache/interop/${name}; this takes minutes.`);
-  rmSync(folder, { recursive: true, force: true });
-  run('python3', ['-m', 'venv', folder]);
+  rmSync(mark, { force: true });
+  if (!existsSync(join(folder, 'bin/pip'))) run('python3', ['-m', 'venv', folder]);
   run(join(folder, 'bin/pip'), ['install', '--quiet', '--no-input', ...PACKAGES[name]]);
   writeFileSync(mark, wanted);
   return join(folder, 'bin');

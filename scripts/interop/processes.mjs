@@ -23,7 +23,7 @@ export async function freePorts(count) {
  * Starts a server, and waits until a URL is answered as it should be.
  * @param log the file for what it prints
  * @param isReady says whether it is ready, by the answer
- * @returns a function that ends it, with the processes that it has started
+ * @returns its process group, and a function that ends it, with the processes that it has started
  */
 export async function startServer(command, args, { cwd, env, log, readyUrl, isReady = ({ ok }) => ok }) {
   const output = openSync(log, 'w');
@@ -49,7 +49,7 @@ export async function startServer(command, args, { cwd, env, log, readyUrl, isRe
   const end = Date.now() + START_MS;
   while (Date.now() < end && !hasEnded()) {
     const answer = await fetch(readyUrl).catch(() => undefined);
-    if (answer && (await isReady(answer))) return stop;
+    if (answer && (await isReady(answer))) return { group: child.pid, stop };
     await wait(250);
   }
   await stop();

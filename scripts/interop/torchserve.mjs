@@ -15,7 +15,7 @@ export function packStore(bin, folder) {
   const [models, store] = [join(folder, 'models'), join(folder, 'store')];
   rmSync(store, { recursive: true, force: true });
   mkdirSync(store, { recursive: true });
-  run(join(bin, 'python'), [join(GOLDENS, 'make.py'), models]);
+  run(join(bin, 'python'), ['-W', 'ignore', join(GOLDENS, 'make.py'), models]);
   const pack = (name, handler, ...rest) =>
     run(join(bin, 'torch-model-archiver'), [
       '--model-name',
@@ -33,6 +33,16 @@ export function packStore(bin, folder) {
   const labels = join(models, 'index_to_name.json');
   pack('classifier', 'image_classifier', '--serialized-file', join(models, 'classifier.pt'), '--extra-files', labels);
   pack('segmenter', 'image_segmenter', '--serialized-file', join(models, 'segmenter.pt'), '--extra-files', labels);
+  pack('detector', 'object_detector', '--serialized-file', join(models, 'detector.pt'), '--extra-files', labels);
+  const words = `${labels},${join(models, 'source_vocab.pt')}`;
+  pack('texts', 'text_classifier', '--serialized-file', join(models, 'texts.pt'), '--extra-files', words);
+  const twoRows = join(models, 'model-config.yaml');
+  writeFileSync(twoRows, 'batchSize: 2\nmaxBatchDelay: 2000\n');
+  pack('batching', join(GOLDENS, 'echo.py'), '--config-file', twoRows);
+  const weights = ['--serialized-file', join(models, 'classifier.pt'), '--extra-files', labels];
+  pack('pair', 'image_classifier', ...weights, '--config-file', twoRows);
+  const lists = resolve('test/remote/tensor_handler.py');
+  pack('tensors', lists, '--serialized-file', join(models, 'classifier.pt'));
   return store;
 }
 
@@ -40,7 +50,7 @@ export function packStore(bin, folder) {
  * Starts TorchServe.
  * @param models the name of each model's archive
  * @param settings lines of its `config.properties`
- * @returns the URLs of its inference and its management API, and a function that ends it
+ * @returns the URLs of its inference and its management API, and what `startServer` returns
  */
 export async function startTorchServe(store, { folder, models, settings = [] }) {
   const bin = environment('torchserve');
@@ -69,7 +79,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
     ].join('\n'),
   );
   const names = Object.entries(models).map(([name, archive]) => `${name}=${archive}.mar`);
-  const stop = await startServer(
+  const running = await startServer(
     join(bin, 'torchserve'),
     ['--start', '--foreground', '--ncs', '--ts-config', config, '--model-store', store, '--models', ...names],
     {
@@ -86,7 +96,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
       isReady: async (answer) => answer.ok && (await haveWorkers(url(management), Object.keys(models))),
     },
   );
-  return { inference: url(inference), management: url(management), stop };
+  return { inference: url(inference), management: url(management), ...running };
 }
 
 /** TorchServe calls itself healthy before its models have workers. */

@@ -14,10 +14,12 @@ export interface PredictionServer extends AsyncDisposable {
 /**
  * The origin of an app: a server with models, and the app's files from the test server.
  * @param serviceWorker the script at `/sw.js`
+ * @param behind the URL of a real server that answers the requests to models
  */
 export async function predictionServer(
   files: string,
   serviceWorker = '/test/readme/fetch.sw.ts',
+  behind?: string,
 ): Promise<PredictionServer> {
   const got: string[] = [];
   const server = createServer((request, response) => {
@@ -34,9 +36,19 @@ export async function predictionServer(
         response.writeHead(file.status, { ...Object.fromEntries(headers), 'Service-Worker-Allowed': '/' });
         return response.end(Buffer.from(await file.arrayBuffer()));
       }
-      let bytes = 0;
-      for await (const part of request) bytes += (part as Buffer).length;
-      got.push(`${request.method} ${path} ${bytes}`);
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      const body = Buffer.concat(parts);
+      got.push(`${request.method} ${path} ${body.length}`);
+      if (behind !== undefined) {
+        const type = request.headers['content-type'];
+        const init = { method: request.method!, body, headers: type === undefined ? {} : { 'Content-Type': type } };
+        const answer = await fetch(new URL(path, behind), init).catch(() => undefined);
+        // As a proxy answers for a server that is gone.
+        if (!answer) return response.writeHead(502).end();
+        response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type') ?? 'application/json' });
+        return response.end(Buffer.from(await answer.arrayBuffer()));
+      }
       if (site.state === 'down') return request.socket.destroy();
       if (site.state === 'slow') return undefined;
       response.writeHead(site.state === 'failing' ? 500 : 200, { 'Content-Type': 'application/json' });

@@ -1,9 +1,11 @@
-// The answers of the real TorchServe, recorded by `npm run interop`, which starts it and names it here by
-// INTEROP_TORCHSERVE; and those of the built package, to the same requests.
+// The answers of real servers, recorded by `npm run interop`, which starts them and names them here by INTEROP_SERVERS;
+// and those of the built package, to the same requests.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { ask, differences, type Answer, type Asked } from './interop/question.ts';
+import { ENVELOPES } from './interop/envelope-questions.ts';
+import { KSERVE, MLSERVER } from './interop/open-inference-questions.ts';
+import { askAll, differences, type Answer, type Asked, type Question } from './interop/question.ts';
 import { TORCHSERVE } from './interop/torchserve-questions.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -15,57 +17,89 @@ const { serveHttp } = await dist<typeof import('../../src/server/node/http/serve
   'server/node/http/serve-http.js',
 );
 
-const RECORDED = new URL('../goldens/interop/torchserve.json', import.meta.url);
 const archive = (name: string): string =>
   fileURLToPath(new URL(`../goldens/interop/archives/${name}/`, import.meta.url));
 
+/** What each server is asked, by subject. */
+const SERVERS: Readonly<Record<string, Readonly<Record<string, readonly Question[]>>>> = {
+  torchserve: TORCHSERVE,
+  ...Object.fromEntries(
+    Object.entries(ENVELOPES).map(([name, questions]) => [
+      `torchserve-${name}`,
+      { [`the envelope ${name}`]: questions },
+    ]),
+  ),
+  mlserver: MLSERVER,
+  kserve: KSERVE,
+};
+
 test.describe.configure({ mode: 'default' });
 
-let server: InstanceType<typeof ModelServer>;
-let http: Awaited<ReturnType<typeof serveHttp>>;
-const echo = connect(() => new ThreadWorker(new URL('workers/echo.js', import.meta.url)), {
-  model: archive('classifier'),
-});
+type Server = InstanceType<typeof ModelServer>;
+
+/** Ours: one with TorchServe's models, and one with those of the others. */
+let servers: readonly Server[];
+let sites: readonly Awaited<ReturnType<typeof serveHttp>>[];
+const twoRows = { batchSize: 2, maxBatchDelay: 2000 };
+const echoes = [{}, twoRows].map((config) =>
+  connect(() => new ThreadWorker(new URL('workers/echo.js', import.meta.url)), {
+    model: archive('classifier'),
+    config,
+  }),
+);
 test.beforeAll(async () => {
-  await echo.initialize();
-  server = new ModelServer({ load, management: { allowsUrl: () => true } });
-  await server.register(echo as never, { name: 'echo' });
-  await server.register(echo as never, { name: 'streaming', stream: true });
-  await server.register(archive('classifier'));
-  await server.register(archive('segmenter'));
+  const [echo, batching] = echoes;
+  await Promise.all(echoes.map((client) => client.initialize()));
   const options = { host: '127.0.0.1', port: 0, timeout: 60_000, hosts: [], origins: [] };
-  http = await serveHttp((request) => server.fetch(request), options);
+  const [torchServe, others] = (servers = [0, 1].map(
+    () => new ModelServer({ load, management: { allowsUrl: () => true } }),
+  ));
+  await torchServe!.register(echo as never, { name: 'echo' });
+  await torchServe!.register(echo as never, { name: 'streaming', stream: true });
+  await torchServe!.register(batching as never, { name: 'batching' });
+  for (const name of ['classifier', 'segmenter', 'detector', 'texts']) await torchServe!.register(archive(name));
+  await torchServe!.register(archive('classifier'), { name: 'pair', config: twoRows });
+  await others!.register(echo as never, { name: 'echo' });
+  await others!.register(archive('numbers'));
+  sites = await Promise.all(servers.map((server) => serveHttp((request) => server.fetch(request), options)));
 });
 test.afterAll(async () => {
-  await http.close();
-  await server.dispose();
-  await echo.dispose();
+  await Promise.all(sites.map((site) => site.close()));
+  await Promise.all(servers.map((server) => server.dispose()));
+  await Promise.all(echoes.map((client) => client.dispose()));
 });
 
-test('TorchServe itself answers as it was recorded', async () => {
-  const real = process.env['INTEROP_TORCHSERVE'];
-  test.skip(real === undefined, 'npm run interop starts it');
-  test.setTimeout(600_000);
-  const asked: Asked = { ...(JSON.parse(real!) as Asked), archive: (name) => `${name}.mar` };
-  const answers: Record<string, Answer> = {};
-  for (const question of Object.values(TORCHSERVE).flat()) answers[question.title] = await ask(asked, question);
-  if (process.env['INTEROP_RECORD']) writeFileSync(RECORDED, `${JSON.stringify(answers, null, 2)}\n`);
-  expect(differences(recorded(), answers)).toEqual([]);
-});
+const real = JSON.parse(process.env['INTEROP_SERVERS'] ?? '{}') as Readonly<Record<string, Asked>>;
 
-for (const [subject, questions] of Object.entries(TORCHSERVE))
-  test(`as TorchServe: ${subject}`, async () => {
-    for (const question of questions) {
-      const real = recorded()[question.title]!;
-      const answer = await ask({ inference: http.url, management: http.url, archive }, question);
-      const { why, ...ours } = question.ours ?? { why: undefined };
-      expect.soft(differences({ ...real, ...ours }, answer), question.title).toEqual([]);
-      // A difference that is gone is no longer listed.
-      for (const [key, value] of Object.entries(ours))
-        expect.soft(differences(real[key as keyof Answer], value), `${question.title}, ${key}: ${why}`).not.toEqual([]);
-    }
+for (const [name, subjects] of Object.entries(SERVERS)) {
+  test(`${name} itself answers as it was recorded`, async () => {
+    test.skip(real[name] === undefined, 'npm run interop starts it');
+    test.setTimeout(600_000);
+    const asked: Asked = { ...real[name]!, archive: (archived) => `${archived}.mar` };
+    const answers = await askAll(asked, Object.values(subjects).flat());
+    if (process.env['INTEROP_RECORD']) writeFileSync(recording(name), `${JSON.stringify(answers, null, 2)}\n`);
+    expect(differences(recorded(name), answers)).toEqual([]);
   });
 
-function recorded(): Readonly<Record<string, Answer>> {
-  return JSON.parse(readFileSync(RECORDED, 'utf8')) as Record<string, Answer>;
+  for (const [subject, questions] of Object.entries(subjects))
+    test(`as ${name}: ${subject}`, async () => {
+      const { url } = sites[name.startsWith('torchserve') ? 0 : 1]!;
+      const answers = await askAll({ inference: url, management: url, archive }, questions);
+      for (const { title, ours: listed } of questions) {
+        const theirs = recorded(name)[title]!;
+        const { why, ...ours } = listed ?? { why: undefined };
+        expect.soft(differences({ ...theirs, ...ours }, answers[title]), title).toEqual([]);
+        // A difference that is gone is no longer listed.
+        for (const [key, value] of Object.entries(ours))
+          expect.soft(differences(theirs[key as keyof Answer], value), `${title}, ${key}: ${why}`).not.toEqual([]);
+      }
+    });
+}
+
+function recording(name: string): URL {
+  return new URL(`../goldens/interop/${name}.json`, import.meta.url);
+}
+
+function recorded(name: string): Readonly<Record<string, Answer>> {
+  return JSON.parse(readFileSync(recording(name), 'utf8')) as Record<string, Answer>;
 }

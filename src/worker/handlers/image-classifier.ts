@@ -125,6 +125,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
       topK: this.param('topK', index, context),
       threshold: thresholdOf(this.config, this.param('threshold', index, context)),
       result: this.param('result', index, context),
+      recordOrder: 'score',
     });
     // With the param `result`, it is another form: see `resultForms`.
     return (index) => classify(scores[index]!, this.mapping, options(index)) as Classification;

@@ -112,6 +112,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
       activation: activationOf(this.config),
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
+      recordOrder: 'class',
       threshold: thresholdOf(this.config, this.param('threshold', index, context)),
     });
     // With the param `result`, it is another form: see `resultForms`.

@@ -49,6 +49,11 @@ export interface ClassifyOptions {
   readonly threshold?: number | undefined;
   /** The form of the result. */
   readonly result: keyof ClassificationForms;
+  /**
+   * The order of the keys in TorchServe's form: its image classifier sorts them by score, its text classifier leaves
+   * them in the order of the classes.
+   */
+  readonly recordOrder: 'score' | 'class';
 }
 
 /**
@@ -74,19 +79,25 @@ export function classScores(
 export function classify(
   scores: Float32Array,
   labels: Labels | undefined,
-  { output, activation, topK, threshold = -Infinity, result }: ClassifyOptions,
+  { output, activation, topK, threshold = -Infinity, result, recordOrder }: ClassifyOptions,
 ): Classification | TorchServeClassification {
   checkScores(scores, output === 'values' ? 'logits' : output);
   const ranked = likeliest(output === 'logits' ? activation(scores) : scores, topK)
     .filter(({ score }) => score >= threshold)
     .map(({ index, score }) => ({ index, label: labelOf(labels, index), score }));
-  return result === 'torchserve' ? toRecord(ranked) : ranked.map(({ label, score }) => ({ label, score }));
+  return result === 'torchserve' ? toRecord(ranked, recordOrder) : ranked.map(({ label, score }) => ({ label, score }));
 }
 
-function toRecord(ranked: readonly (LabelScore & { readonly index: number })[]): TorchServeClassification {
-  const record = new Map<string, number>();
-  for (const { index, label, score } of ranked) record.set(record.has(label) ? `${label} (${index})` : label, score);
-  return Object.fromEntries(record);
+function toRecord(
+  ranked: readonly (LabelScore & { readonly index: number })[],
+  order: ClassifyOptions['recordOrder'],
+): TorchServeClassification {
+  const classes = new Map<string, { readonly index: number; readonly score: number }>();
+  for (const { index, label, score } of ranked)
+    classes.set(classes.has(label) ? `${label} (${index})` : label, { index, score });
+  const entries = [...classes];
+  if (order === 'class') entries.sort(([, a], [, b]) => a.index - b.index);
+  return Object.fromEntries(entries.map(([name, { score }]) => [name, score]));
 }
 
 /**

@@ -23,7 +23,9 @@ class Echo:
         return [self.answer(row, index, rows, context) for index, row in enumerate(rows)]
 
     def answer(self, row, index, rows, context):
-        body = row.get("body", row.get("data"))
+        # An envelope may have taken the input out of its fields.
+        row = row if isinstance(row, dict) else {"body": row}
+        body = row.get("body", row.get("data", row))
         order = body.get("order") if isinstance(body, dict) else None
         if order == "text":
             return "plain text: ä"
@@ -45,6 +47,13 @@ class Echo:
             for part in ("one ", "two "):
                 send_intermediate_predict_response([part], context.request_ids, "Intermediate", 200, context)
             return "three"
+        if order == "stream-json":
+            for part in ({"part": 1}, [2, 3]):
+                send_intermediate_predict_response([part], context.request_ids, "Intermediate", 200, context)
+            return {"last": True}
+        if order == "stream-exception":
+            send_intermediate_predict_response(["one "], context.request_ids, "Intermediate", 200, context)
+            raise ValueError("the handler's own bug")
         if order == "status":
             context.set_response_status(418, "A teapot", index)
             return {"short": True}

@@ -8,6 +8,8 @@ export interface Question {
   readonly management?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** Sent at the same time as its neighbors of this batch. */
+  readonly batch?: string;
   /** Keys of the JSON that are not compared: what differs from run to run, and what only one of the two has. */
   readonly without?: readonly string[];
   /** Whether only every 97th item of long lists is compared, so that the recorded answer stays small. */
@@ -26,6 +28,8 @@ export interface Answer {
   readonly own?: string;
   /** The parsed JSON, a text, or bytes in hexadecimal with "0x" before them. */
   readonly body: unknown;
+  /** Whether the body broke off before its end. */
+  readonly isBroken?: true;
 }
 
 /** Where a server is. */
@@ -45,13 +49,48 @@ export async function ask(server: Asked, question: Question): Promise<Answer> {
   const init = { method, headers, ...(bytes && { body: new Uint8Array(bytes) }) };
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) });
   const own = response.headers.get('x-own');
+  const { received, isBroken } = await receive(response);
   return {
     status: response.status,
     type: response.headers.get('content-type'),
     hasRequestId: response.headers.has('x-request-id'),
     ...(own !== null && { own }),
-    body: prepared(read(new Uint8Array(await response.arrayBuffer())), question),
+    body: prepared(readBody(received, response.headers), question),
+    ...(isBroken && { isBroken }),
   };
+}
+
+/** Asks questions in their order, those of a batch at the same time, and returns the answers by title. */
+export async function askAll(server: Asked, questions: readonly Question[]): Promise<Record<string, Answer>> {
+  const answers: Record<string, Answer> = {};
+  for (let at = 0; at < questions.length;) {
+    const { batch } = questions[at]!;
+    const end = batch === undefined ? at + 1 : questions.findLastIndex((question) => question.batch === batch) + 1;
+    const together = questions.slice(at, end);
+    const given = await Promise.all(together.map((question) => ask(server, question)));
+    together.forEach(({ title }, index) => (answers[title] = given[index]!));
+    at = end;
+  }
+  return answers;
+}
+
+/** Returns what arrives of a body. */
+async function receive({ body }: Response): Promise<{ received: Uint8Array; isBroken?: true }> {
+  const parts: Uint8Array[] = [];
+  try {
+    if (body) for await (const part of body) parts.push(part);
+  } catch {
+    return { received: Buffer.concat(parts), isBroken: true };
+  }
+  return { received: Buffer.concat(parts) };
+}
+
+/** Returns the body; that of the binary tensor extension as its JSON and its bytes. */
+function readBody(bytes: Uint8Array, headers: Headers): unknown {
+  const length = headers.get('inference-header-content-length');
+  if (length === null) return read(bytes);
+  const [json, tensors] = [bytes.subarray(0, Number(length)), bytes.subarray(Number(length))];
+  return { json: read(json), bytes: Buffer.from(tensors).toString('hex') };
 }
 
 function read(bytes: Uint8Array): unknown {

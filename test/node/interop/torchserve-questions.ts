@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Question } from './question.ts';
-
-const root = new URL('../../../', import.meta.url);
-const scene = readFileSync(new URL('test/goldens/detection/scene.png', root));
-const json = { 'content-type': 'application/json' };
-const text = { 'content-type': 'text/plain' };
-const bytes = { 'content-type': 'application/octet-stream' };
+import { BAD_REQUEST, bytes, CLASSES, json, JSON_TYPE, scene, text, TEXT_TYPE } from './requests.ts';
+import { BATCHES } from './torchserve-batches.ts';
 
 /** A form with the boundary `x`. Each field: headers beside its name, and its value. */
 function form(...fields: readonly (readonly [name: string, value: string, more?: string])[]): Partial<Question> {
@@ -24,18 +19,6 @@ const order = (name: string, more: Partial<Question> = {}): Question => ({
   body: JSON.stringify({ order: name }),
   ...more,
 });
-
-/** TorchServe sends no content type with a handler's answer, unless the handler sets one. */
-const JSON_TYPE = { type: 'application/json', why: 'our answers say what they are' };
-const TEXT_TYPE = { type: 'text/plain; charset=utf-8', why: 'our answers say what they are' };
-
-const CLASSES = {
-  bee: 0.3714197278022766,
-  cat: 0.2019067108631134,
-  fox: 0.17546291649341583,
-  hen: 0.09666214138269424,
-  cow: 0.09511971473693848,
-};
 
 const echo = '/predictions/echo';
 
@@ -133,6 +116,15 @@ const HANDLER: readonly Question[] = [
     },
   }),
   order('stream', { path: '/predictions/streaming', ours: TEXT_TYPE }),
+  order('stream-json', {
+    path: '/predictions/streaming',
+    ours: {
+      type: 'application/x-ndjson',
+      body: '{"part":1}\n[2,3]\n{"last":true}\n',
+      why: 'each part is a line, so that a reader can tell them apart',
+    },
+  }),
+  order('stream-exception', { path: '/predictions/streaming', ours: TEXT_TYPE }),
 ];
 
 /** Paths, methods and their errors. */
@@ -256,12 +248,7 @@ const HANDLERS: readonly Question[] = [
     path: '/predictions/classifier',
     headers: bytes,
     body: 'no image',
-    without: ['message'],
-    ours: {
-      status: 400,
-      body: { code: 400, type: 'BadRequestException' },
-      why: 'the request is wrong; 503 tells callers to try again',
-    },
+    ...BAD_REQUEST,
   },
 ];
 
@@ -276,10 +263,58 @@ const SEGMENTS: readonly Question[] = [
   },
 ];
 
+const detect = (title: string, more: Partial<Question>): Question => ({
+  title: `object_detector: ${title}`,
+  path: '/predictions/detector',
+  ours: JSON_TYPE,
+  ...more,
+});
+
+const DETECTIONS: readonly Question[] = [
+  detect('boxes and scores, best first', { headers: { 'content-type': 'image/png' }, body: scene }),
+  detect('base64 as text', { headers: text, body: scene.toString('base64') }),
+  detect('a field of a form', form(['data', scene.toString('base64'), file('text/plain')])),
+];
+
+const read = (title: string, body: string, more: Partial<Question> = {}): Question => ({
+  title: `text_classifier: ${title}`,
+  path: '/predictions/texts',
+  headers: text,
+  body,
+  ours: JSON_TYPE,
+  ...more,
+});
+
+/** What TorchServe answers to the same text as bytes. */
+const TEXT_CLASSES = {
+  cat: 0.3361886441707611,
+  dog: 0.01550188660621643,
+  owl: 0.010761452838778496,
+  fox: 0.3962486982345581,
+  hen: 0.22624170780181885,
+  cow: 0.0046240887604653835,
+  bee: 0.010433511808514595,
+};
+
+const TEXTS: readonly Question[] = [
+  read('a text', 'The owl sees a fox'),
+  read('markup, punctuation, contractions and accents', "<b>The owl</b> &amp; a fox: don't, café!"),
+  read('words that the vocabulary does not have', 'nobody knows'),
+  read('bytes', 'The owl sees', { headers: bytes }),
+  read('a field of JSON', JSON.stringify({ data: 'The owl sees' }), {
+    headers: json,
+    ours: { status: 200, body: TEXT_CLASSES, why: 'TorchServe fails: it looks for the field in a form alone' },
+  }),
+  read('a field of a form', '', form(['data', 'The owl sees', file('text/plain')])),
+  read('bytes that are not UTF-8', '', { headers: bytes, body: new Uint8Array([0x66, 0xff, 0x66]), ...BAD_REQUEST }),
+  read('no word', '<br>', BAD_REQUEST),
+];
+
 /** What TorchServe and TabServe are asked, by subject, in this order. */
 export const TORCHSERVE: Readonly<Record<string, readonly Question[]>> = {
   'what a handler gets and answers': HANDLER,
   'paths, methods and errors': PATHS,
-  'built-in handlers': [...HANDLERS, ...SEGMENTS],
+  'built-in handlers': [...HANDLERS, ...SEGMENTS, ...DETECTIONS, ...TEXTS],
+  batches: BATCHES,
   management: MANAGEMENT,
 };

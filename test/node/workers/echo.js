@@ -36,6 +36,12 @@ expose(
         case 'stream':
           for (const part of ['one ', 'two ']) await context.send(index, part);
           return 'three';
+        case 'stream-json':
+          for (const part of [{ part: 1 }, [2, 3]]) await context.send(index, part);
+          return { last: true };
+        case 'stream-exception':
+          await context.send(index, 'one ');
+          throw new TypeError("the handler's own bug");
       }
       // TorchServe names a body that is no form "body".
       const fields = isFields(row) && !('json' in row) ? row : { body: row };

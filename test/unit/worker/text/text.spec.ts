@@ -288,6 +288,12 @@ test.describe('TextClassifier', () => {
     );
   }
 
+  test("TorchServe's form: in the order of the classes, as TorchServe's text classifier answers", async () => {
+    const [record] = await classify({ config: { handler: { labels, result: 'torchserve' } } });
+    expect(Object.keys(record as object)).toEqual(labels);
+    const twins = { labels: ['red', 'red', 'blue'], result: 'torchserve', topK: 2 };
+    expect(Object.keys((await classify({ config: { handler: twins } }))[0] as object)).toEqual(['red', 'blue']);
+  });
   test('all classes in falling order; as many as asked for', async () => {
     const [all] = await classify({ config: { handler: { labels } } });
     expect(labelsOf(all)).toEqual(['green', 'blue', 'red']);
