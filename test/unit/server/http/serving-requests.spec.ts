@@ -115,7 +115,15 @@ test('a handler sets status, headers and content type of its row; of a row that 
   ];
   expect(await say({ status: 513, fails: true })).toEqual(failed(513, 'InternalServerException'));
   expect(await say({ status: 201, fails: true })).toEqual(failed(500, 'InternalServerException'));
-  for (const wrong of [{ status: 99 }, { status: 200.5 }, { headers: { 'a b': 'c' } }])
+  // RFC 9112, 6: with a length or a coding that is not the body's, the rest of it is the next answer on the connection.
+  const framing = ['Content-Length', 'transfer-encoding', 'Connection', 'Keep-Alive', 'Trailer', 'Upgrade'];
+  for (const name of framing)
+    expect(await say({ headers: { [name]: '1' } }), name).toEqual([
+      500,
+      'application/json',
+      expect.stringContaining(`the server itself sets the header ${name.toLowerCase()}`),
+    ]);
+  for (const wrong of [{ status: 99 }, { status: 200.5 }, { headers: { 'a b': 'c' } }, { headers: { a: 'b\r\nc: d' } }])
     expect((await say(wrong)) as unknown[], JSON.stringify(wrong)).toContain(500);
   await client.dispose();
 });
@@ -137,6 +145,24 @@ test('a streamed answer has the headers that were set before its first part', as
     'yes',
   ]);
   expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n');
+  await client.dispose();
+});
+
+test('a streamed answer without a body ends the request', async () => {
+  const ended = pending<unknown>();
+  class Empty extends Plain {
+    override async handle(rows: readonly unknown[], context: Context): Promise<readonly unknown[]> {
+      context.respond(0, { status: 204 });
+      context.signal.addEventListener('abort', () => ended.resolve('aborted'));
+      await context.send(0, 'first');
+      await ended.promise;
+      return rows;
+    }
+  }
+  const { client, send } = await serve(Empty, { stream: true });
+  const response = await send('/predictions/own');
+  expect([response.status, response.body]).toEqual([204, null]);
+  expect(await ended.promise).toBe('aborted');
   await client.dispose();
 });
 
