@@ -372,6 +372,24 @@ test('synchronous=false: the answer comes at once, and the work goes on', async 
   expect((await send('PUT', '/models/cats?min_worker=2&synchronous=maybe')).status).toBe(400);
 });
 
+test('synchronous=false: what is wrong with the request itself is answered at once, and nothing is begun', async () => {
+  const asked: unknown[] = [];
+  const load = async (model: unknown): Promise<FakeClient> => {
+    asked.push(model);
+    if (asked.length > 1) throw new Error('gone');
+    return new FakeClient({ modelName: 'cats' });
+  };
+  const server = new ModelServer({ load, management: { allowsUrl: (url) => url === 'cats' } });
+  await server.register('cats');
+  const send = async (method: string, path: string): Promise<number> =>
+    (await server.fetch(new Request(`http://server${path}`, { method }))).status;
+  for (const wrong of ['url=secrets', 'model_name=cats', 'url=cats&batch_size=many'])
+    expect(await send('POST', `/models?synchronous=false&${wrong}`), wrong).toBe(400);
+  // Its failure, of which nobody would hear, would end a server in Node.
+  expect(await send('PUT', '/models/cats?min_worker=2&synchronous=maybe')).toBe(400);
+  expect(asked).toEqual(['cats']);
+});
+
 test('OPTIONS / describes the whole API in OpenAPI', async () => {
   const validated = async (options: ModelServerOptions): Promise<Record<string, unknown>> => {
     const response = await new ModelServer(options).fetch(new Request('http://server/', { method: 'OPTIONS' }));
