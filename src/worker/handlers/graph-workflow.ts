@@ -2,7 +2,7 @@ import { asTabServeError, atNode, PredictionError, TabServeError } from '../../c
 import type { Context, InputKind, MaybePromise, NodeHandler } from '../../contract/handler.js';
 import { withinLimit } from '../../shared/limit.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { checkLength } from './handler-contract.js';
+import { rowsContext, withFailures } from './row.js';
 import { WorkflowHandler } from './workflow-handler.js';
 
 /**
@@ -132,31 +132,38 @@ export class GraphWorkflow extends WorkflowHandler {
     const results: unknown[] = [...inputs];
     let waiting = [...inputs.keys()].filter((index) => !(inputs[index] instanceof PredictionError));
     for (let attempt = 0; waiting.length > 0 && attempt <= (settings.retryAttempts ?? 0); attempt++) {
-      const answers = await this.#runRows(
-        name,
-        waiting.map((index) => inputs[index]),
-        settings,
-        context,
-      );
+      const answers = await this.#runRows(name, inputs, waiting, settings, context);
       for (const [at, index] of waiting.entries()) results[index] = answers[at];
       waiting = waiting.filter((index) => results[index] instanceof PredictionError);
     }
     return results;
   }
 
-  /** Runs a node on rows, in batches of its size. A batch that fails as a whole has an error in the place of each row. */
+  /**
+   * Runs a node on the rows with these indices, in batches of its size. A batch that fails as a whole has an error in the
+   * place of each row.
+   */
   async #runRows(
     name: string,
-    rows: Results,
-    { batchSize = rows.length, timeout }: NodeSettings,
+    inputs: Results,
+    indices: readonly number[],
+    { batchSize = indices.length, timeout }: NodeSettings,
     context: Context,
   ): Promise<Results> {
     const results: unknown[] = [];
-    for (let from = 0; from < rows.length; from += batchSize) {
-      const batch = rows.slice(from, from + batchSize);
+    for (let from = 0; from < indices.length; from += batchSize) {
+      const batch = indices.slice(from, from + batchSize);
       const stop = new AbortController();
-      const own: Context = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
-      const run = async (): Promise<Results> => checkLength(await this.#call(name, batch, own), batch.length);
+      const signal = AbortSignal.any([context.signal, stop.signal]);
+      const own: Context = { ...rowsContext(context, batch), signal };
+      const run = async (): Promise<Results> => {
+        const answers = await this.#call(
+          name,
+          batch.map((index) => inputs[index]),
+          own,
+        );
+        return withFailures(answers, batch.length, own);
+      };
       try {
         const limit = { milliseconds: timeout ?? 0, signal: context.signal };
         results.push(...(await (timeout === undefined ? run() : withinLimit('It', run, limit))));
