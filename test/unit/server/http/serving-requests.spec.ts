@@ -236,12 +236,19 @@ test('sequences over HTTP: begun without an id or with one, and ended', async ()
     return [response.status, response.headers.get('ts_request_sequence_id'), await response.text()];
   };
   expect(await predict({})).toEqual([200, null, 'predict']);
-  expect(await predict(sequenceRequest('start', 'true'))).toEqual([200, 'sequence-1', 'sequence 1']);
-  expect(await predict(sequenceRequest('id', 'sequence-1'))).toEqual([200, 'sequence-1', 'sequence 1']);
+  const begun = await send('/predictions/digits', sequenceRequest('start', 'true'));
+  // 128 bits that no other client can guess.
+  const own = begun.headers.get('ts_request_sequence_id')!;
+  expect([begun.status, own, await begun.text()]).toEqual([
+    200,
+    expect.stringMatching(/^sequence(-\d+){4}$/),
+    'sequence 1',
+  ]);
+  expect(await predict(sequenceRequest('id', own))).toEqual([200, own, 'sequence 1']);
   expect(await predict(sequenceRequest('id', 'mine'))).toEqual([200, 'mine', 'sequence 2']);
   const last = { ts_request_sequence_end: 'true' };
-  expect(await predict(sequenceRequest('id', 'sequence-1', last))).toEqual([200, 'sequence-1', 'sequence 1']);
-  expect(await predict(sequenceRequest('id', 'sequence-1'))).toEqual([200, 'sequence-1', 'sequence 3']);
+  expect(await predict(sequenceRequest('id', own, last))).toEqual([200, own, 'sequence 1']);
+  expect(await predict(sequenceRequest('id', own))).toEqual([200, own, 'sequence 3']);
   expect(client.sequences).toBe(3);
   for (const wrong of [
     sequenceRequest('start', 'yes'),
@@ -249,6 +256,14 @@ test('sequences over HTTP: begun without an id or with one, and ended', async ()
     sequenceRequest('start', 'false', last),
   ])
     expect(((await predict(wrong)) as unknown[])[0]).toBe(400);
+});
+
+test('a sequence that begins while its version is removed is ended with it', async () => {
+  const { client, server, send } = await serveFake(() => 'done', { handler: 'Own', takes: undefined });
+  const begun = send('/predictions/digits', sequenceRequest('id', 'a'));
+  await server.unregister('digits');
+  expect((await begun).status).toBe(200);
+  expect([client.sequences, client.openSequences]).toEqual([1, 0]);
 });
 
 test('the most sequences, the most requests of one that wait, and when they end, are those of the archive', async () => {
