@@ -2,7 +2,7 @@ import { asTabServeError, atNode, PredictionError, TabServeError } from '../../c
 import type { Context, InputKind, MaybePromise, NodeHandler } from '../../contract/handler.js';
 import { withinLimit } from '../../shared/limit.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { rowsContext, withFailures } from './row.js';
+import { withFailures } from './row.js';
 import { WorkflowHandler } from './workflow-handler.js';
 
 /**
@@ -197,4 +197,28 @@ function joined(names: readonly string[], results: readonly Results[]): Results 
 
 function circle(name: string): TabServeError {
   return new TabServeError('model-config', `handler.dag: "${name}" waits for itself. A graph has no circle.`);
+}
+
+/** Returns a context for some rows of a batch as a batch of their own, with a new map of failures. */
+function rowsContext(context: Context, indices: readonly number[]): Context {
+  const failures = new Map<number, Error>();
+  // No row has the index -1: the methods refuse it.
+  const of = (at: number): number => indices[at] ?? -1;
+  return {
+    ...context,
+    systemProperties: { ...context.systemProperties, batchSize: indices.length },
+    requestIds: indices.map((index) => context.requestIds[index]!),
+    params: indices.map((index) => context.params[index] ?? {}),
+    failures,
+    send: (at, part, resume) => context.send(of(at), part, resume),
+    resumed: (at) => context.resumed(of(at)),
+    fail(at, error) {
+      if (!failures.has(at)) failures.set(at, asTabServeError(error));
+    },
+    sequenceId: (at) => context.sequenceId(of(at)),
+    state: (at) => context.state(of(at)),
+    setState: (at, value) => context.setState(of(at), value),
+    request: (at) => context.request(of(at)),
+    respond: (at, answer) => context.respond(of(at), answer),
+  };
 }

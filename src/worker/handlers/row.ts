@@ -58,30 +58,6 @@ export function rowContext(context: Context, index: number, rows = 1): Context {
   };
 }
 
-/** Returns a context for some rows of a batch as a batch of their own, with a new map of failures. */
-export function rowsContext(context: Context, indices: readonly number[]): Context {
-  const failures = new Map<number, Error>();
-  // No row has the index -1: the methods refuse it.
-  const of = (at: number): number => indices[at] ?? -1;
-  return {
-    ...context,
-    systemProperties: { ...context.systemProperties, batchSize: indices.length },
-    requestIds: indices.map((index) => context.requestIds[index]!),
-    params: indices.map((index) => context.params[index] ?? {}),
-    failures,
-    send: (at, part, resume) => context.send(of(at), part, resume),
-    resumed: (at) => context.resumed(of(at)),
-    fail(at, error) {
-      if (!failures.has(at)) failures.set(at, asTabServeError(error));
-    },
-    sequenceId: (at) => context.sequenceId(of(at)),
-    state: (at) => context.state(of(at)),
-    setState: (at, value) => context.setState(of(at), value),
-    request: (at) => context.request(of(at)),
-    respond: (at, answer) => context.respond(of(at), answer),
-  };
-}
-
 /**
  * Returns a handler's results, with an error in place of each row that has failed.
  * @throws `batch-contract` if there is not one result for each row
