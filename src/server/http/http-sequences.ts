@@ -50,7 +50,6 @@ export class HttpSequences {
   readonly #clock: Clock;
   readonly #limits: OverHttp;
   readonly #open = new Map<string, OpenSequence>();
-  #ids = 0;
 
   /** @throws `model-config` naming a key of the archive that is wrong */
   constructor({ options: { client, description } }: ServedVersion, clock: Clock) {
@@ -71,7 +70,7 @@ export class HttpSequences {
     input: () => Promise<unknown>,
     options: ServedRequestOptions,
   ): Promise<{ readonly id: string; readonly result: unknown }> {
-    const id = given ?? this.#newId();
+    const id = given ?? newId();
     const open = this.#open.get(id) ?? this.#begin(id);
     const { maxSequenceJobQueueSize: most } = this.#limits;
     if (open.active > most)
@@ -92,13 +91,6 @@ export class HttpSequences {
   /** Ends all sequences. */
   close(): void {
     for (const [id, open] of this.#open) this.#end(id, open);
-  }
-
-  #newId(): string {
-    let id: string;
-    do id = `sequence-${++this.#ids}`;
-    while (this.#open.has(id));
-    return id;
   }
 
   #begin(id: string): OpenSequence {
@@ -125,4 +117,10 @@ export class HttpSequences {
     if (this.#open.get(id) === open) this.#open.delete(id);
     open.sequence.end().catch((error: unknown) => console.warn(`tabserve: ${asTabServeError(error).message}`));
   }
+}
+
+/** Returns an id that no other client can guess: with it, it could go on with the sequence. */
+function newId(): string {
+  // A page without HTTPS has no crypto.randomUUID.
+  return `sequence-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
 }

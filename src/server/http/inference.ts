@@ -72,13 +72,14 @@ async function nextOfSequence(
   exchange: Exchange,
   options: ServedRequestOptions,
 ): Promise<Response> {
-  const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
-  const sequence = sequenceOf(incoming.request);
-  if (!sequence) throw badRequest('ts_request_sequence_start: expected true, or a ts_request_sequence_id.');
-  const sequences = (served.sequences ??= new HttpSequences(served, context.clock));
-  const { id, result } = await served.run(() =>
-    sequences.predict(sequence, () => onlyRow(incoming, context, served), options),
-  );
+  // Counted from the start: a version that is removed meanwhile is closed when this has ended.
+  const { id, result } = await served.run(async () => {
+    const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
+    const sequence = sequenceOf(incoming.request);
+    if (!sequence) throw badRequest('ts_request_sequence_start: expected true, or a ts_request_sequence_id.');
+    const sequences = (served.sequences ??= new HttpSequences(served, context.clock));
+    return await sequences.predict(sequence, () => onlyRow(incoming, context, served), options);
+  });
   const response = exchange.apply(resultResponse(result, context.maxResponseSize));
   response.headers.set('ts_request_sequence_id', id);
   return response;
