@@ -267,6 +267,12 @@ test('a workflow as torch-workflow-archiver packs it, and as tabserve archive do
   ]);
   const done = { status: 'Workflow again has been registered and scaled successfully.' };
   expect(await ask('/workflows?url=pair.war&workflow_name=again', 'POST')).toEqual([200, done]);
+  expect((await ask('/workflows?url=tiny.mar', 'POST')) as unknown[]).toContain(400);
+  expect(
+    ((await ask('/models')) as [number, { models: { modelName: string }[] }])[1].models.map(
+      ({ modelName }) => modelName,
+    ),
+  ).toEqual(['again', 'own', 'pair']);
   expect(await ask('/workflows/again', 'DELETE')).toEqual([200, { status: 'Workflow "again" unregistered' }]);
   const unknown = { code: 404, type: 'WorkflowNotFoundException', message: 'Workflow not found: again' };
   expect(await ask('/wfpredict/again', 'POST', photo)).toEqual([404, unknown]);

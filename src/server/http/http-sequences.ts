@@ -61,7 +61,7 @@ export class HttpSequences {
   /**
    * Predicts the next input of a sequence, which is opened by its first request. Requests of one sequence run one after
    * the other.
-   * @returns the result, and the sequence's id
+   * @returns the result, the sequence's id, and whether this request has opened it
    * @throws `not-initialized` (503) for too many sequences, and too many requests that wait; what `Sequence.predict`
    *   throws
    */
@@ -69,19 +69,22 @@ export class HttpSequences {
     { id: given, isLast }: SequenceHeaders,
     input: () => Promise<unknown>,
     options: ServedRequestOptions,
-  ): Promise<{ readonly id: string; readonly result: unknown }> {
+  ): Promise<{ readonly id: string; readonly isFirst: boolean; readonly result: unknown }> {
     const id = given ?? newId();
-    const open = this.#open.get(id) ?? this.#begin(id);
+    const known = this.#open.get(id);
+    const open = known ?? this.#begin(id);
     const { maxSequenceJobQueueSize: most } = this.#limits;
     if (open.active > most)
       throw unavailable(
         `Sequence ${id} has ${most} requests that wait (maxSequenceJobQueueSize). Await their answers.`,
       );
     open.active += 1;
+    // The next request with this id opens another sequence.
+    if (isLast) this.#open.delete(id);
     const answer = open.last.then(async () => await open.sequence.predict(await input(), options));
     open.last = answer.catch(() => {});
     try {
-      return { id, result: await answer };
+      return { id, isFirst: known === undefined, result: await answer };
     } finally {
       open.active -= 1;
       if (isLast) this.#end(id, open);

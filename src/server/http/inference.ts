@@ -8,7 +8,7 @@ import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readInput, readJson } from './request-body.js';
 import { errorOf, errorResponse, jsonResponse } from './responses.js';
-import { resultResponse, streamResponse, toJson } from './result-response.js';
+import { resultResponse, streamResponse } from './result-response.js';
 import { rowOf, rowsOf, torchServeParams } from './torchserve-form.js';
 
 /** Says whether every default version can answer: TorchServe's health check. */
@@ -73,7 +73,7 @@ async function nextOfSequence(
   options: ServedRequestOptions,
 ): Promise<Response> {
   // Counted from the start: a version that is removed meanwhile is closed when this has ended.
-  const { id, result } = await served.run(async () => {
+  const { id, isFirst, result } = await served.run(async () => {
     const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
     const sequence = sequenceOf(incoming.request);
     if (!sequence) throw badRequest('ts_request_sequence_start: expected true, or a ts_request_sequence_id.');
@@ -82,6 +82,7 @@ async function nextOfSequence(
   });
   const response = exchange.apply(resultResponse(result, context.maxResponseSize));
   response.headers.set('ts_request_sequence_id', id);
+  if (isFirst) response.headers.set('ts_request_sequence_start', 'true');
   return response;
 }
 
@@ -99,6 +100,7 @@ export async function explain(incoming: Incoming, context: RouteContext): Promis
     await served.run(async (client) =>
       client.explain(await onlyRow(incoming, context, served), optionsOf(incoming, context, served)),
     ),
+    context.maxResponseSize,
   );
 }
 
@@ -113,10 +115,10 @@ export async function instances(incoming: Incoming, context: RouteContext): Prom
     const options = optionsOf(incoming, context, served);
     if (verb === 'explain') {
       const explanations = await Promise.all(rows.map((row) => client.explain(row, options)));
-      return jsonResponse({ explanations: toJson(explanations) });
+      return resultResponse({ explanations }, context.maxResponseSize);
     }
     const results = await handleRows(served, rows, { ...options, params: torchServeParams(served) });
-    return jsonResponse({ predictions: toJson(results) });
+    return resultResponse({ predictions: results }, context.maxResponseSize);
   });
 }
 

@@ -231,8 +231,10 @@ const sequenceRequest = (name: string, value: string, more: object = {}): Reques
 
 test('sequences over HTTP: begun without an id or with one, and ended', async () => {
   const { client, send } = await serveFake(({ kind }) => kind, { handler: 'Own', takes: undefined });
+  const opened: unknown[] = [];
   const predict = async (init: RequestInit): Promise<unknown> => {
     const response = await send('/predictions/digits', init);
+    opened.push(response.headers.get('ts_request_sequence_start'));
     return [response.status, response.headers.get('ts_request_sequence_id'), await response.text()];
   };
   expect(await predict({})).toEqual([200, null, 'predict']);
@@ -250,6 +252,8 @@ test('sequences over HTTP: begun without an id or with one, and ended', async ()
   expect(await predict(sequenceRequest('id', own, last))).toEqual([200, own, 'sequence 1']);
   expect(await predict(sequenceRequest('id', own))).toEqual([200, own, 'sequence 3']);
   expect(client.sequences).toBe(3);
+  // Whoever did not mean to open one is told.
+  expect(opened).toEqual([null, null, 'true', null, 'true']);
   for (const wrong of [
     sequenceRequest('start', 'yes'),
     sequenceRequest('id', ''),
