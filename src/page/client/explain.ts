@@ -2,7 +2,7 @@ import { PredictionError } from '../../contract/errors.js';
 import type { ExplainProgress } from '../../worker/outputs/explanation.js';
 import { notify } from './events.js';
 import type { Requester } from '../requests/requester.js';
-import { Chunks } from '../requests/job.js';
+import { Chunks } from '../requests/chunks.js';
 import { readOptions, wrongValue } from '../../shared/read-options.js';
 import type { RequestOptions } from '../requests/request-options.js';
 

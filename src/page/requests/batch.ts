@@ -5,7 +5,7 @@ import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
 import type { KeptInput, KnownInputs } from './kept-input.js';
 import type { Job } from './job.js';
-import type { Chunks } from './job.js';
+import type { Chunks } from './chunks.js';
 
 /** Jobs that a worker runs together: one message to the worker, and one answer back. */
 export class Batch {

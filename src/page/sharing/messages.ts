@@ -5,7 +5,8 @@ import type { ErrorData } from '../../contract/error-data.js';
 import type { Params } from '../../contract/handler.js';
 import type { HttpAnswer, HttpRequestData } from '../../contract/http.js';
 import type { Envelope, HandleRequest } from '../../contract/wire.js';
-import type { Chunk, JobAnswer } from '../requests/job.js';
+import type { JobAnswer } from '../requests/job.js';
+import type { Chunk } from '../requests/chunks.js';
 import type { Recovery } from '../requests/sender.js';
 
 /**

@@ -1,6 +1,6 @@
 import { envelope } from '../../contract/error-data.js';
 import type { HttpAnswer } from '../../contract/http.js';
-import { type Chunk, Chunks } from '../requests/job.js';
+import { type Chunk, Chunks } from '../requests/chunks.js';
 import { closePictures, TabChannel } from './channel.js';
 import type { GuestMessage, HostMessage, SharedAnswer, SharedRequest } from './messages.js';
 

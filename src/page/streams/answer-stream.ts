@@ -2,7 +2,7 @@ import { asTabServeError, blameOf, PredictionError, TabServeError } from '../../
 import { streamAbortError } from '../../shared/abort.js';
 import type { RequestOptions } from '../requests/request-options.js';
 import type { Requester } from '../requests/requester.js';
-import { Chunks } from '../requests/job.js';
+import { Chunks } from '../requests/chunks.js';
 
 /**
  * Returns the chunks of the answer to one input, and its result as the last item. The request is sent when the stream is

@@ -17,7 +17,7 @@ import { isBuiltIn } from './worker-factory.js';
 import type { WorkerFactory } from './worker-factory.js';
 import { describeErrorEvent, startWorker, type StartOptions } from './start-worker.js';
 import { Watchdog } from './watchdog.js';
-import type { Chunk } from '../requests/job.js';
+import type { Chunk } from '../requests/chunks.js';
 
 type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 

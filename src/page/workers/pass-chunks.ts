@@ -1,5 +1,5 @@
 import type { Batch } from '../requests/batch.js';
-import type { Chunk } from '../requests/job.js';
+import type { Chunk } from '../requests/chunks.js';
 import type { WorkerConnection } from './slot.js';
 
 /**

@@ -3,7 +3,7 @@ import { TabServeError, type ErrorCode } from '../../../src/contract/errors.ts';
 import { SERVING, type Serving } from '../../../src/contract/settings.ts';
 import type { Envelope, HandleAnswer, WorkerApi } from '../../../src/contract/wire.ts';
 import { prepare, type Prepared } from '../../../src/page/requests/inputs.ts';
-import type { Chunk, Chunks } from '../../../src/page/requests/job.ts';
+import type { Chunk, Chunks } from '../../../src/page/requests/chunks.ts';
 import { Job } from '../../../src/page/requests/job.ts';
 import { CoreBudget } from '../../../src/page/workers/budget.ts';
 import type { WorkerMethod } from '../../../src/page/workers/connection.ts';

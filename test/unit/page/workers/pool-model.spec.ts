@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { Chunks } from '../../../../src/page/requests/job.ts';
+import { Chunks } from '../../../../src/page/requests/chunks.ts';
 import { Job } from '../../../../src/page/requests/job.ts';
 import { CoreBudget } from '../../../../src/page/workers/budget.ts';
 import { MAX_BATCHES } from '../../../../src/page/workers/slot.ts';

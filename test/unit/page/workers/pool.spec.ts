@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../../../src/contract/errors.ts';
-import { Chunks } from '../../../../src/page/requests/job.ts';
+import { Chunks } from '../../../../src/page/requests/chunks.ts';
 import { CoreBudget } from '../../../../src/page/workers/budget.ts';
 import { STABLE_MS } from '../../../../src/page/workers/pool.ts';
 import { IDLE_MS, PAUSE_MS } from '../../../../src/page/workers/reconciler.ts';
