@@ -1,6 +1,6 @@
 // The built package's `tabserve/node`: worker threads run JavaScript, so they cannot run the sources.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -211,6 +211,26 @@ test('the process exits by itself after dispose; without onnxruntime-node, the e
     output: expect.stringMatching(/^no-backend [^]*npm install onnxruntime-node@1\.30\.0[^]*disposed/),
   });
   expect(await runNode([...hidden, script("['wasm']")], env)).toEqual({ code: 0, output: 'disposed\n' });
+});
+
+test('of a repository, the cause is why its only model does not run, not the precisions that are not there', async () => {
+  const script = `
+    import { load } from 'tabserve/node';
+    await load('./test/models/tasks/images-clip/').catch(({ message, cause }) => console.log(message, '|', cause.message));
+  `;
+  const env = { ...process.env, WITHOUT: 'onnxruntime-node' };
+  const { output } = await runNode(['--import', './test/node/without.mjs', '-e', script], env);
+  expect(output).toMatch(/\| onnx\/cpu could not be started: onnxruntime-node is not installed/);
+  expect(output).not.toMatch(/has none of|fp16|fp32/);
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-'));
+  cpSync(new URL('test/models/tasks/images-clip/', root), folder, { recursive: true });
+  cpSync(new URL('test/models/missing_op.onnx', root), join(folder, 'onnx/model.onnx'));
+  const opening = load(pathToFileURL(`${folder}/`));
+  await expect(opening).rejects.toMatchObject({
+    code: 'no-backend',
+    message: expect.not.stringContaining('has none of'),
+    cause: { code: 'backend-failed', message: expect.stringContaining('Frobnicate') },
+  });
 });
 
 function runNode(args: readonly string[], env = process.env): Promise<{ code: number | null; output: string }> {

@@ -22,7 +22,7 @@ import { browserClock, type Clock } from '../../shared/clock.js';
 import type { Connection } from '../workers/connection.js';
 import type { OpenedWorker } from '../workers/slot.js';
 import type { PrestartedWorker, WorkerFactory } from '../workers/worker-factory.js';
-import { chooseBackend, isMissingScript } from './choose.js';
+import { canAnotherHelp, chooseBackend, isMissingScript } from './choose.js';
 import { OpeningWorkers, type CompiledFiles } from './opening-workers.js';
 import { planCandidates } from './order.js';
 import { firstCandidates, needsGpus } from './order.js';
@@ -150,7 +150,7 @@ async function openWith(workers: OpeningWorkers, options: OpenOptions): Promise<
     skips,
     measureBudget: isMeasuring ? measureBudget : undefined,
     cached: isMeasuring ? await verdicts.findAll(candidates) : new Map(),
-    attempt: async function attempt(candidate, budget, until): Promise<Contender> {
+    attempt: async function attempt(candidate, budget, until, earlier?: TabServeError): Promise<Contender> {
       const since = performance.now();
       const worker = spare ?? (await start(until));
       spare = undefined;
@@ -163,11 +163,15 @@ async function openWith(workers: OpeningWorkers, options: OpenOptions): Promise<
       } catch (error) {
         const failure = asTabServeError(error);
         workers.retire(worker, failure);
-        if (until.aborted || signal?.aborted || !(await trial.exclude(candidate, failure))) throw error;
+        if (until.aborted || signal?.aborted) throw error;
+        // That no further precision is there says less than why the one before it does not run.
+        const isNoFurther = failure.code === 'backend-failed' && failure.stage === 'load';
+        if (!(await trial.exclude(candidate, failure))) throw (isNoFurther && earlier) || error;
+        if (canAnotherHelp(failure)) earlier ??= failure;
       } finally {
         until.removeEventListener('abort', close);
       }
-      return await attempt(candidate, budget, until);
+      return await attempt(candidate, budget, until, earlier);
     },
     dismiss: ({ connection }) =>
       workers.retire(connection, new TabServeError('disposed', 'Another backend is faster.')),

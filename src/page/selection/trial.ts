@@ -196,13 +196,14 @@ export class Trial {
    * @returns whether the candidate can be tried again; otherwise it fails as a whole
    */
   async exclude(candidate: Candidate, error: TabServeError): Promise<boolean> {
-    const { code, message, node: path = '' } = error;
+    const { code, message, stage, node: path = '' } = error;
     // Nodes that share an archive are one part, which has the name of the first.
     const named = path
       .split('/')
       .reduce<Archive | undefined>((one, name) => (name === '' ? one : one?.nodes?.[name]), this.#archive);
     const part = partsOf(this.#archive).find(({ archive }) => archive === named);
-    const isItsFault = blameOf(code) === 'backend';
+    // An engine that cannot be loaded runs no precision.
+    const isItsFault = blameOf(code) === 'backend' && stage !== 'load';
     const opened = part && this.#isLoaded && isItsFault ? precisionOf(part.archive, candidate.engine) : undefined;
     const precision = error.precision ?? opened;
     if (!part || precision === undefined) return false;

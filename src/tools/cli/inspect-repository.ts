@@ -1,52 +1,111 @@
-import { partsOf, type Archive } from '../../contract/archive.js';
+import { allParts, partsOf, type Archive, type Part } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
+import { MAX_TEXT_BYTES } from '../../contract/limits.js';
+import type { Precision } from '../../contract/precisions.js';
+import { HF_CONFIG } from '../../shared/model-url.js';
 import { loadHandler } from '../../worker/handlers/registry.js';
 import type { ArchiveLocation } from '../../worker/models/archive.js';
 import { fetchWorkflow } from '../../worker/models/fetch.js';
-import { listFiles } from '../../worker/models/sources/listing.js';
-import { localSource, unpack } from '../../worker/models/sources/packed.js';
+import { parseJson, readText } from '../../worker/models/json.js';
+import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
+import { sideFiles } from '../../worker/models/side-files.js';
+import { fileSizes, type SizeOf } from './file-sizes.js';
 import { locate } from './local-archive.js';
 import { formatBytes, formatRows } from './text.js';
 
-/** Returns the size of a file by its path; undefined if there is none. */
-type SizeOf = (path: string) => Promise<number | undefined>;
-
 /**
  * Describes an archive, or a repository of Hugging Face's layout: the handler that serves it, the files of each of its
- * models by precision, the files beside them, and what follows for the config. No weights are downloaded.
+ * models by precision, the files beside them, the number of labels, and what follows for the config. No weights are
+ * downloaded. Of a server, whose files cannot be listed, the files beside are those that the archive is read from.
  * @param source path of a folder or a packed archive, or a URL, as `load` takes it
  * @throws `model-not-found`, `model-format`, `model-config`, `network`
  */
 export async function inspectRepository(source: string): Promise<string> {
+  const found = new Set<string>();
   const from = URL.canParse(source) ? source : await locate(source);
-  const { archive, unknown } = await readArchive(from);
-  const sizeOf = await sizes(from, archive.url);
+  const { archive, unknown } = await readArchive(from, found);
   const { handler, modelName } = archive.manifest.model;
-  const parts = await Promise.all(
-    partsOf(archive).map(async ({ node, archive: part }) => {
-      const files = part.alternatives ?? Object.values(part.models).map((path) => ({ path, precision: undefined }));
-      const lines = await Promise.all(
-        files.map(async ({ path, precision }) => {
-          const [own, data = 0] = await Promise.all([sizeOf(path), sizeOf(`${path}_data`)]);
-          return own === undefined ? [] : [`${path}: ${precision ? `${precision}, ` : ''}${formatBytes(own + data)}`];
-        }),
-      );
-      return [node === '' ? 'model' : `model ${node}`, lines.flat()] as const;
-    }),
+  const models = await Promise.all(partsOf(archive).map(describeModels));
+  const [all, ownModels] = [allParts(archive), new Set(models.flatMap(({ paths }) => paths))];
+  for (const { archive: part } of all) for (const path of sideFiles(part)) found.add((part.root ?? '') + path);
+  const sizeOf = await fileSizes({ ...archive, root: '' });
+  const beside = await Promise.all(
+    [...found]
+      .filter((path) => !ownModels.has(path))
+      .toSorted()
+      .map(async (path) => describeFile(path, await sizeOf(path))),
   );
-  const beside = Object.entries(archive.files).map(([path, { size }]) => `${path}: ${formatBytes(size)}`);
+  const labels = await Promise.all(all.map(async (part) => [nameOf('labels', part), await countLabels(part, found)]));
+  const configs = all.map((part) => [nameOf('config', part), describeConfig(part)] as const);
   const rows = [
     ['handler', [unknown ?? handler ?? 'none: it is a workflow, or names none']],
-    ...parts.map(([label, lines]) => [label, lines.length > 0 ? lines : ['no file']] as const),
-    ['files beside', beside],
-    ['config', [JSON.stringify(archive.config)]],
+    ...models.map(({ label, lines }) => [label, lines.length > 0 ? lines : ['no file']] as const),
+    ['files beside', beside.flat()],
+    ...(labels as [string, string[]][]),
+    ...configs,
   ] as const;
   return `${modelName}\n${formatRows(rows)}`;
 }
 
+/** Returns a row's label, which names the node. */
+function nameOf(label: string, { node }: Part): string {
+  return node === '' ? label : `${label} ${node}`;
+}
+
+/** Describes the files of a part's model that are there; `paths` has those files by their paths in the whole archive. */
+async function describeModels(
+  part: Part,
+): Promise<{ readonly label: string; readonly lines: readonly string[]; readonly paths: readonly string[] }> {
+  const { alternatives, models, root = '' } = part.archive;
+  const sizeOf = await fileSizes(part.archive);
+  const files = alternatives ?? Object.values(models).map((path) => ({ path, precision: undefined }));
+  const lines = await Promise.all(
+    files.map(async ({ path, precision }) => {
+      const own = await sizeOf(path);
+      const data = own === undefined ? undefined : await sizeOf(dataOf(path));
+      const size = own === 'unknown' || data === 'unknown' ? 'unknown' : own && own + (data ?? 0);
+      return describeFile(path, size, precision);
+    }),
+  );
+  const paths = files.flatMap(({ path }) => [root + path, root + dataOf(path)]);
+  return { label: nameOf('model', part), lines: lines.flat(), paths };
+}
+
+/** Returns the path of the file with the large tensors of a model, as exporters name it. */
+function dataOf(model: string): string {
+  return `${model}_data`;
+}
+
+/** Returns a line that describes a file; none if there is no such file. */
+function describeFile(path: string, size: Awaited<ReturnType<SizeOf>>, precision?: Precision): readonly string[] {
+  if (size === undefined) return [];
+  const bytes = size === 'unknown' ? 'its size is unknown' : formatBytes(size);
+  return [`${path}: ${precision ? `${precision}, ` : ''}${bytes}`];
+}
+
+/** Returns a line with the number of a part's labels and the file that they come from; none if it has no labels. */
+async function countLabels({ archive }: Part, found: ReadonlySet<string>): Promise<readonly string[]> {
+  const { files, root = '' } = archive;
+  const labels = files[LABELS];
+  if (!labels) return [];
+  const count = Object.keys(parseJson(await readText(labels, LABELS, MAX_TEXT_BYTES), LABELS) as object).length;
+  const isRepository = found.has(root + HF_CONFIG) && !found.has(root + MANIFEST);
+  return [`${count}, from ${isRepository ? HF_CONFIG : LABELS}`];
+}
+
+/** Returns a part's config as JSON. Of a workflow and its nodes, one without a config has no line. */
+function describeConfig({ node, archive }: Part): readonly string[] {
+  const { engine, ...config } = archive.config;
+  const text = JSON.stringify({ ...config, ...(engine && Object.keys(engine).length > 0 && { engine }) });
+  return text === '{}' && (node !== '' || archive.nodes) ? [] : [text];
+}
+
 /** Reads an archive without its models. A handler that there is not is said, and the files are read all the same. */
-async function readArchive(from: ArchiveLocation): Promise<{ readonly archive: Archive; readonly unknown?: string }> {
-  const options = { fetch: globalThis.fetch, handlerClass: loadHandler };
+async function readArchive(
+  from: ArchiveLocation,
+  found: Set<string>,
+): Promise<{ readonly archive: Archive; readonly unknown?: string }> {
+  const options = { fetch: globalThis.fetch, handlerClass: loadHandler, found };
   try {
     const archive = await fetchWorkflow(from, options);
     const { handler } = archive.manifest.model;
@@ -56,18 +115,4 @@ async function readArchive(from: ArchiveLocation): Promise<{ readonly archive: A
     if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
     return { archive: await fetchWorkflow(from, { ...options, handler: 'base_handler' }), unknown: messageOf(error) };
   }
-}
-
-async function sizes(from: ArchiveLocation, url: string): Promise<SizeOf> {
-  if (typeof from !== 'string') {
-    const local =
-      from instanceof File ? await unpack(from.name, from) : Object.fromEntries(listFiles(url, Object.entries(from)));
-    const files = await localSource(url, local);
-    return async (path) => (files.paths!.includes(path) ? (await files.read(path))?.size : undefined);
-  }
-  return async (path) => {
-    const response = await fetch(new URL(path, url), { method: 'HEAD' }).catch(() => undefined);
-    const length = response?.ok ? Number(response.headers.get('content-length')) : NaN;
-    return Number.isFinite(length) ? length : undefined;
-  };
 }

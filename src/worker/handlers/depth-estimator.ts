@@ -11,6 +11,8 @@ import { compose, normalize, resize, toTensor } from '../transforms/index.js';
 import type { Placement } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
 
+export type { DepthMap } from '../outputs/depth.js';
+
 /**
  * Estimates how far each pixel of a photo is, as transformers' pipeline `depth-estimation` does. The model's output is a
  * map, `[rows, height, width]` with or without an axis of one channel. It is interpolated to the size of the upright

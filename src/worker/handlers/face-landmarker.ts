@@ -7,6 +7,8 @@ import type { Region } from '../../contract/images.js';
 import { LandmarkWorkflow, type FoundLandmarks, type Reading } from './landmark-workflow.js';
 import { outputsSchema } from './landmark-outputs.js';
 
+export type { FoundLandmarks, LandmarkerParams } from './landmark-workflow.js';
+
 /** A face with its landmarks: MediaPipe's 468 points, with their depth. */
 export type FaceLandmarks = FoundLandmarks;
 

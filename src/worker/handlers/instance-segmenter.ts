@@ -22,6 +22,8 @@ import type { TaskTokens } from './task-tokens.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
+export type { RunMask } from '../outputs/runs.js';
+
 /** The `params` of an instance segmenter. */
 export interface InstanceSegmenterParams extends VisionParams {
   /** What is segmented: objects and regions (panoptic), or objects alone (instance). Only for OneFormer. */

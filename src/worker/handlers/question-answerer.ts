@@ -12,6 +12,8 @@ import { readText } from '../text/read-text.js';
 import type { Encoding } from '../text/tokenizer.js';
 import { TextHandler, type TextParams } from './text-handler.js';
 
+export type { Answer } from '../outputs/answers.js';
+
 /** The input of one row: a question, and the text that answers it. */
 export interface QuestionInput {
   readonly question: string;

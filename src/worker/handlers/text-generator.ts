@@ -27,6 +27,8 @@ import { readText } from '../text/read-text.js';
 import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
 import { STATE_SCHEMA } from './state-schema.js';
 
+export type { GeneratedText } from './generation-handler.js';
+
 /** The input of one row: a prompt, a Blob of UTF-8, or a conversation. */
 export type TextGeneratorInput =
   | string

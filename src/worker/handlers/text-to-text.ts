@@ -18,6 +18,8 @@ import { formatTokens, mostTokens } from '../generation/prompt.js';
 import { readText } from '../text/read-text.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from './encoder-decoder-handler.js';
 
+export type { TextToTextParams } from '../generation/text-to-text-settings.js';
+
 /** The input of one row: a text, or a Blob of UTF-8. */
 export type TextToTextInput = string | Blob;
 

@@ -18,6 +18,8 @@ import { readText } from '../text/read-text.js';
 import type { Encoding } from '../text/tokenizer.js';
 import { TextHandler, type TextInput, type TextParams } from './text-handler.js';
 
+export type { AggregationStrategy, Entity } from '../outputs/entities.js';
+
 /** The `params` of `token_classifier`. */
 export interface TokenClassifierParams extends TextParams {
   /** How tokens become entities. */
@@ -31,8 +33,9 @@ export interface TokenClassifierParams extends TextParams {
 /**
  * Labels the tokens of a text, or finds the entities in it, such as names: those of transformers' pipeline
  * `token-classification`. The model's output `[rows, tokens, labels]` holds logits.
- * @answer `[{ label, score, word, start, end }, …]` in the order of the text; `text.slice(start, end)` is the
- *   token, or the entity with another `aggregationStrategy` than `none`, such as `simple`
+ * @answer `[{ label, score, word, start, end, index? }, …]` in the order of the text; `text.slice(start, end)` is the
+ *   token, whose place among the model's tokens is `index`, or the entity, without `index`, with another
+ *   `aggregationStrategy` than `none`, such as `simple`
  */
 export class TokenClassifier extends TextHandler<readonly Entity[]> {
   declare readonly paramsType?: TokenClassifierParams;

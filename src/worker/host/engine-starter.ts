@@ -34,7 +34,7 @@ export class EngineStarter {
   /**
    * Starts the candidate's engine, or returns the one that was started before.
    * @param config the archive's config for the engine: a promise where it is still being read
-   * @returns a promise whose rejection, `backend-failed`, may stay unhandled: whoever needs the engine asks again
+   * @returns a promise whose rejection, `backend-failed` of the stage `load`, may stay unhandled: whoever needs the engine asks again
    */
   start(request: StartRequest, config: ModelConfig | Promise<ModelConfig>): Promise<Engine> {
     const { candidate } = request;
@@ -84,7 +84,8 @@ export class EngineStarter {
   ): Promise<Engine> {
     const { engines, platform, downloads, emit } = this.#options;
     const start = engines[candidate];
-    if (!start) throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`);
+    if (!start)
+      throw new TabServeError('backend-failed', `This worker was built without ${candidate}.`, { stage: 'load' });
     try {
       const threads = Promise.resolve(config).then((own) =>
         platform.threads(candidate, wanted ?? own.engine?.threads, servingOf(own).maxWorkers),
@@ -104,7 +105,10 @@ export class EngineStarter {
     } catch (cause) {
       // A script that is missing is not the backend's fault.
       if (isError(cause) && cause instanceof TabServeError && cause.code === 'worker-failed') throw cause;
-      throw new TabServeError('backend-failed', `${candidate} could not be started: ${messageOf(cause)}`, { cause });
+      throw new TabServeError('backend-failed', `${candidate} could not be started: ${messageOf(cause)}`, {
+        cause,
+        stage: 'load',
+      });
     }
   }
 

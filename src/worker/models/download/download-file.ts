@@ -236,7 +236,8 @@ class Download {
   }
 }
 
-function isMissing({ status, ok, headers }: Response): boolean {
+/** Whether a server has no such file: development servers answer a page of HTML in its place. */
+export function isMissing({ status, ok, headers }: Response): boolean {
   return status === 404 || status === 410 || (ok && /^text\/html\b/i.test(headers.get('content-type') ?? ''));
 }
 

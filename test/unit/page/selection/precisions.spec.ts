@@ -282,6 +282,14 @@ test('a precision that is wrong is excluded on its candidate, as long as there i
   expect(asked).toEqual(['onnx/wasm q8 fp32 fp16', 'onnx/wasm fp32 fp16', 'onnx/wasm fp16', 'onnx/webgpu fp16 fp32']);
 });
 
+test('an engine that cannot be loaded excludes no precision', async () => {
+  const missing = new TabServeError('backend-failed', 'It could not be started.', { stage: 'load' });
+  const candidate = { engine: 'onnx', name: 'wasm' } as const;
+  const { trial, worker } = trialOf(() => raise(missing));
+  await expect(trial.run(candidate, worker, undefined)).rejects.toBe(missing);
+  expect(await trial.exclude(candidate, missing)).toBe(false);
+});
+
 test("the next worker of a proven backend finds out again which precision of a workflow's node is wrong", async () => {
   // The node b has the archive of a, and is opened first.
   const wrong = new TabServeError('backend-wrong', 'It computes wrongly.', { node: 'b' });

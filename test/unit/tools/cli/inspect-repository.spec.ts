@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,22 +26,113 @@ test('a folder of a repository: its handler, its models by precision, and the fi
   );
 });
 
-test('a URL: sizes are asked for, and no weights are downloaded', async () => {
-  const asked: string[] = [];
-  const server = createServer(({ method, url }, response) => {
-    const path = folder(`hugging-face/vit${url}`);
-    if (url!.endsWith('.onnx')) asked.push(method!);
-    if (!existsSync(path) || !statSync(path).isFile()) return void response.writeHead(404).end();
-    const bytes = readFileSync(path);
-    response.writeHead(200, { 'content-length': bytes.length }).end(method === 'HEAD' ? undefined : bytes);
+/** Answers a request for a file, whose bytes are undefined if there is no such file. */
+type Answer = (request: IncomingMessage, response: ServerResponse, bytes: Buffer | undefined) => void;
+
+const plainly: Answer = ({ method }, response, bytes) => {
+  if (!bytes) return void response.writeHead(404).end();
+  response.writeHead(200, { 'content-length': bytes.length }).end(method === 'HEAD' ? undefined : bytes);
+};
+
+/** Inspects a folder that a server has. */
+async function inspectServed(path: string, answer: Answer): Promise<string> {
+  const server = createServer((request, response) => {
+    const file = folder(path + request.url!.replace(/\?.*/, ''));
+    answer(request, response, existsSync(file) && statSync(file).isFile() ? readFileSync(file) : undefined);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  const text = await inspectRepository(`http://127.0.0.1:${port}/`);
-  server.close();
+  try {
+    return await inspectRepository(`http://127.0.0.1:${port}/?token=1`);
+  } finally {
+    server.close();
+  }
+}
+
+/** The lines of a row, and of those with the same label and a node's name. */
+function rowOf(text: string, label: string): readonly string[] {
+  const lines = text.split('\n').map((line) => line.match(/^ {2}(\S+(?: \S+)*)? {2,}(.*)$/));
+  let last: string | undefined;
+  return lines.flatMap((line) => {
+    last = line?.[1] ?? last;
+    return line && last === label ? [line[2]!] : [];
+  });
+}
+
+test('a URL: sizes are asked for, with its query, and no weights are downloaded', async () => {
+  const asked: string[] = [];
+  const text = await inspectServed('hugging-face/vit', (request, response, bytes) => {
+    if (request.url!.includes('.onnx')) asked.push(request.method!);
+    if (!request.url!.endsWith('?token=1')) return void response.writeHead(403).end();
+    plainly(request, response, bytes);
+  });
   expect(text).toMatch(/handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB\n/);
   expect(text).toContain('"imageProcessing"');
   expect(new Set(asked)).toEqual(new Set(['HEAD']));
+});
+
+test('a development server: a page of HTML in place of a file is no file', async () => {
+  const text = await inspectServed('tasks/images-clip', (request, response, bytes) => {
+    if (bytes) return plainly(request, response, bytes);
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+  });
+  expect(rowOf(text, 'model')).toEqual([expect.stringMatching(/^onnx\/model\.onnx: fp32, \d+ kB$/)]);
+  expect(rowOf(text, 'files beside').map((line) => line.replace(/:.*/, ''))).toEqual([
+    'config.json',
+    'preprocessor_config.json',
+    'tokenizer.json',
+    'tokenizer_config.json',
+  ]);
+});
+
+test('a server that does not say the size, that knows no HEAD, and that fails', async () => {
+  const unsized = await inspectServed('hugging-face/vit', ({ method }, response, bytes) => {
+    if (bytes) response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(method === 'HEAD' ? undefined : bytes);
+    else response.writeHead(404).end();
+  });
+  expect(rowOf(unsized, 'model')).toEqual(['onnx/model.onnx: fp32, its size is unknown']);
+  const headless = await inspectServed('hugging-face/vit', (request, response, bytes) =>
+    request.method === 'HEAD' ? void response.writeHead(405).end() : plainly(request, response, bytes),
+  );
+  expect(rowOf(headless, 'model')).toEqual([expect.stringMatching(/^onnx\/model\.onnx: fp32, \d/)]);
+  const failing = inspectServed('hugging-face/vit', (request, response, bytes) =>
+    request.method === 'HEAD' ? void response.writeHead(500).end() : plainly(request, response, bytes),
+  );
+  await expect(failing).rejects.toMatchObject({
+    code: 'network',
+    message: /\.onnx\?token=1: the server answers 500\./,
+  });
+});
+
+test('labels are counted, with the file that has them, and no file is listed that there is not', async () => {
+  const text = await inspectRepository(folder('tasks/images-clip'));
+  expect(rowOf(text, 'labels')).toEqual(['2, from config.json']);
+  expect(text).not.toContain('index_to_name.json');
+  const digits = await inspectRepository(folder('../../public/models/digits'));
+  expect(rowOf(digits, 'labels')).toEqual(['10, from index_to_name.json']);
+  expect(rowOf(digits, 'files beside')).toContainEqual('index_to_name.json: 153 bytes');
+});
+
+test('nodes: each has its files and its config', async () => {
+  const sam = await inspectRepository(folder('tasks/prompt-sam'));
+  expect(rowOf(sam, 'files beside')).toEqual([
+    expect.stringMatching(/^config\.json: /),
+    expect.stringMatching(/^preprocessor_config\.json: /),
+  ]);
+  expect(rowOf(sam, 'config')).toEqual([]);
+  expect(JSON.parse(rowOf(sam, 'config vision')[0]!)).toMatchObject({
+    handler: { imageProcessing: [{ resize: { size: 64 } }, 'toTensor', {}, {}] },
+  });
+  // The nodes' archives are folders in that of the workflow.
+  const expected = { detect: /^model\.onnx: 239 kB$/, landmarks: /^model\.onnx: 1\.54 MB$/ };
+  for (const text of [
+    await inspectRepository(folder('../../public/models/face')),
+    await inspectServed('../../public/models/face', plainly),
+  ])
+    for (const [node, line] of Object.entries(expected)) {
+      expect(rowOf(text, `model ${node}`)).toEqual([expect.stringMatching(line)]);
+      expect(rowOf(text, 'files beside')).toContainEqual(expect.stringContaining(`${node}/golden.safetensors: `));
+    }
 });
 
 test('an archive has its handler and its model; an unknown architecture is said, and its files are listed', async () => {
