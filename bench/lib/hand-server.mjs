@@ -12,13 +12,21 @@ import sharp from 'sharp';
 
 const folder = process.argv[2];
 const labels = Object.values(JSON.parse(readFileSync(join(folder, 'index_to_name.json'), 'utf8')));
-const session = await InferenceSession.create(join(folder, 'digits.onnx'), { intraOpNumThreads: 1, interOpNumThreads: 1 });
+const session = await InferenceSession.create(join(folder, 'digits.onnx'), {
+  intraOpNumThreads: 1,
+  interOpNumThreads: 1,
+});
 const [input] = session.inputNames;
 const [output] = session.outputNames;
 const SIZE = 28;
 
 async function predict(bytes) {
-  const pixels = await sharp(bytes).flatten({ background: 'white' }).greyscale().resize(SIZE, SIZE, { fit: 'fill' }).raw().toBuffer();
+  const pixels = await sharp(bytes)
+    .flatten({ background: 'white' })
+    .greyscale()
+    .resize(SIZE, SIZE, { fit: 'fill' })
+    .raw()
+    .toBuffer();
   const data = Float32Array.from(pixels, (value) => (255 - value) / 255);
   const outputs = await session.run({ [input]: new Tensor('float32', data, [1, 1, SIZE, SIZE]) });
   const logits = [...outputs[output].data];
