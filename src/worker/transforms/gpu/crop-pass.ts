@@ -40,9 +40,10 @@ export function placesOf({ a, b, c, d, e, f }: AffineMap, { x, y, width, height 
   const table = new Int32Array(4 * (width + height));
   let to = 0;
   const add = (place: number): void => {
-    const high = Math.floor(place * 2 ** 16);
+    const units = Math.round(place * 2 ** 48);
+    const high = Math.floor(units / 2 ** 32);
     table[to++] = high;
-    table[to++] = Math.floor((place * 2 ** 16 - high) * 2 ** 32);
+    table[to++] = units - high * 2 ** 32;
   };
   for (let u = x; u < x + width; u++) for (const step of [a, d]) add(step * u);
   for (let v = y; v < y + height; v++) {
