@@ -146,16 +146,11 @@ fn lookUp(@builtin(global_invocation_id) id: vec3<u32>) {
 /** A place along an axis, and the weights of the pixels before and after it. */
 struct Place { pixel: i32, isBetween: bool, before: f32, after: f32 }
 
-/**
- * Adds two numbers of 64 bits, in units of 2^-48 pixels, and rounds the sum to 2^-44: about as float64 does, so that
- * what is in the middle between two colors stays there.
- */
+/** Adds two numbers of 64 bits, in units of 2^-48 pixels. */
 fn placeAt(first: i32, second: i32) -> Place {
   let addend = bitcast<u32>(lookedUp[first + 1]);
-  let exact = addend + bitcast<u32>(lookedUp[second + 1]);
-  let low = (exact + 8u) & 0xfffffff0u;
-  let carries = select(0, 1, exact < addend) + select(0, 1, exact >= 0xfffffff8u);
-  let sum = lookedUp[first] + lookedUp[second] + carries;
+  let low = addend + bitcast<u32>(lookedUp[second + 1]);
+  let sum = lookedUp[first] + lookedUp[second] + select(0, 1, low < addend);
   let high = bitcast<u32>(sum) & 0xffffu;
   let borrow = select(0u, 1u, low != 0u);
   return Place(sum >> 16u, (high | low) != 0u, partOfPixel(65536u - high - borrow, 0u - low), partOfPixel(high, low));

@@ -47,8 +47,7 @@ function compute(crop: ImageCrop, frame: Pixels): number[] {
   const [, , columns, rows, , , , , , , , border] = params as unknown as number[];
   const half = (at: number): bigint => (BigInt(table[at]!) << 32n) + BigInt(table[at + 1]! >>> 0);
   const round = Math.fround;
-  const along = (exact: bigint, size: number) => {
-    const place = ((exact + 8n) >> 4n) << 4n;
+  const along = (place: bigint, size: number) => {
     const pixel = Number(place >> 48n);
     const after = place & ((1n << 48n) - 1n);
     const weights = [round(Number((1n << 48n) - after) / 2 ** 48), round(Number(after) / 2 ** 48)];
