@@ -22,6 +22,7 @@ import { loadingRows, writeModels } from './loading.mjs';
 import { peopleRows } from './people.mjs';
 import { precisionRows } from './precisions.mjs';
 import { requestRows, writeRequestModels } from './requests.mjs';
+import { serverRows } from './server.mjs';
 import { servingRows, writeServingModels } from './serving.mjs';
 import { threadRows } from './threads.mjs';
 import { webnnRows } from './webnn.mjs';
@@ -36,6 +37,7 @@ const PARTS = {
   people: { isQuick: false, rows: ({ launch, url }) => peopleRows(launch, url) },
   handlers: { isQuick: false, rows: ({ launch, url, mode }) => handlerRows(launch, url, mode) },
   generation: { isQuick: false, rows: ({ launch, url }) => generationRows(launch, url) },
+  server: { isQuick: false, rows: () => serverRows() },
   threads: { isQuick: false, rows: ({ launch, url }) => threadRows(launch, url) },
   precisions: { isQuick: false, rows: ({ launch, url }) => precisionRows(launch, url, MADE) },
   webnn: { isQuick: false, rows: ({ launchWebnn, url }) => webnnRows(launchWebnn, url) },

@@ -161,6 +161,22 @@ test('SIGHUP loads the archives once more, and no request is lost', async () => 
   await server.end();
 });
 
+test('archives that are to be loaded again while they are loaded again are loaded twice', async () => {
+  const script = `
+    import { serve } from ${JSON.stringify(new URL('../../dist/tools/cli/serve.js', import.meta.url).href)};
+    const lines = [];
+    const running = await serve(['digits/'], { port: '0' }, (line) => lines.push(line));
+    lines.length = 0;
+    await Promise.all([running.reload(), running.reload()]);
+    console.log(JSON.stringify(lines.map((line) => line.replace(/^.*?: /, ''))));
+    await running.close();
+  `;
+  const cwd = folder();
+  cpSync(DIGITS, join(cwd, 'digits'), { recursive: true });
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd, encoding: 'utf8' });
+  expect(ran.stdout, ran.stderr).toBe('["loaded again","loaded again"]\n');
+});
+
 test('keys: a request without one is refused, and the command says where they are', async () => {
   const cwd = folder();
   const server = await start(cwd, DIGITS, '--token-auth', '--token-expiration-min', '5');
@@ -251,6 +267,12 @@ test('a workflow as torch-workflow-archiver packs it, and as tabserve archive do
   ]);
   const done = { status: 'Workflow again has been registered and scaled successfully.' };
   expect(await ask('/workflows?url=pair.war&workflow_name=again', 'POST')).toEqual([200, done]);
+  expect((await ask('/workflows?url=tiny.mar', 'POST')) as unknown[]).toContain(400);
+  expect(
+    ((await ask('/models')) as [number, { models: { modelName: string }[] }])[1].models.map(
+      ({ modelName }) => modelName,
+    ),
+  ).toEqual(['again', 'own', 'pair']);
   expect(await ask('/workflows/again', 'DELETE')).toEqual([200, { status: 'Workflow "again" unregistered' }]);
   const unknown = { code: 404, type: 'WorkflowNotFoundException', message: 'Workflow not found: again' };
   expect(await ask('/wfpredict/again', 'POST', photo)).toEqual([404, unknown]);

@@ -50,7 +50,6 @@ export class HttpSequences {
   readonly #clock: Clock;
   readonly #limits: OverHttp;
   readonly #open = new Map<string, OpenSequence>();
-  #ids = 0;
 
   /** @throws `model-config` naming a key of the archive that is wrong */
   constructor({ options: { client, description } }: ServedVersion, clock: Clock) {
@@ -62,7 +61,7 @@ export class HttpSequences {
   /**
    * Predicts the next input of a sequence, which is opened by its first request. Requests of one sequence run one after
    * the other.
-   * @returns the result, and the sequence's id
+   * @returns the result, the sequence's id, and whether this request has opened it
    * @throws `not-initialized` (503) for too many sequences, and too many requests that wait; what `Sequence.predict`
    *   throws
    */
@@ -70,19 +69,22 @@ export class HttpSequences {
     { id: given, isLast }: SequenceHeaders,
     input: () => Promise<unknown>,
     options: ServedRequestOptions,
-  ): Promise<{ readonly id: string; readonly result: unknown }> {
-    const id = given ?? this.#newId();
-    const open = this.#open.get(id) ?? this.#begin(id);
+  ): Promise<{ readonly id: string; readonly isFirst: boolean; readonly result: unknown }> {
+    const id = given ?? newId();
+    const known = this.#open.get(id);
+    const open = known ?? this.#begin(id);
     const { maxSequenceJobQueueSize: most } = this.#limits;
     if (open.active > most)
       throw unavailable(
         `Sequence ${id} has ${most} requests that wait (maxSequenceJobQueueSize). Await their answers.`,
       );
     open.active += 1;
+    // The next request with this id opens another sequence.
+    if (isLast) this.#open.delete(id);
     const answer = open.last.then(async () => await open.sequence.predict(await input(), options));
     open.last = answer.catch(() => {});
     try {
-      return { id, result: await answer };
+      return { id, isFirst: known === undefined, result: await answer };
     } finally {
       open.active -= 1;
       if (isLast) this.#end(id, open);
@@ -92,13 +94,6 @@ export class HttpSequences {
   /** Ends all sequences. */
   close(): void {
     for (const [id, open] of this.#open) this.#end(id, open);
-  }
-
-  #newId(): string {
-    let id: string;
-    do id = `sequence-${++this.#ids}`;
-    while (this.#open.has(id));
-    return id;
   }
 
   #begin(id: string): OpenSequence {
@@ -125,4 +120,10 @@ export class HttpSequences {
     if (this.#open.get(id) === open) this.#open.delete(id);
     open.sequence.end().catch((error: unknown) => console.warn(`tabserve: ${asTabServeError(error).message}`));
   }
+}
+
+/** Returns an id that no other client can guess: with it, it could go on with the sequence. */
+function newId(): string {
+  // A page without HTTPS has no crypto.randomUUID.
+  return `sequence-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
 }

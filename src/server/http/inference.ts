@@ -8,7 +8,7 @@ import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readInput, readJson } from './request-body.js';
 import { errorOf, errorResponse, jsonResponse } from './responses.js';
-import { resultResponse, streamResponse, toJson } from './result-response.js';
+import { resultResponse, streamResponse } from './result-response.js';
 import { rowOf, rowsOf, torchServeParams } from './torchserve-form.js';
 
 /** Says whether every default version can answer: TorchServe's health check. */
@@ -72,15 +72,17 @@ async function nextOfSequence(
   exchange: Exchange,
   options: ServedRequestOptions,
 ): Promise<Response> {
-  const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
-  const sequence = sequenceOf(incoming.request);
-  if (!sequence) throw badRequest('ts_request_sequence_start: expected true, or a ts_request_sequence_id.');
-  const sequences = (served.sequences ??= new HttpSequences(served, context.clock));
-  const { id, result } = await served.run(() =>
-    sequences.predict(sequence, () => onlyRow(incoming, context, served), options),
-  );
+  // Counted from the start: a version that is removed meanwhile is closed when this has ended.
+  const { id, isFirst, result } = await served.run(async () => {
+    const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
+    const sequence = sequenceOf(incoming.request);
+    if (!sequence) throw badRequest('ts_request_sequence_start: expected true, or a ts_request_sequence_id.');
+    const sequences = (served.sequences ??= new HttpSequences(served, context.clock));
+    return await sequences.predict(sequence, () => onlyRow(incoming, context, served), options);
+  });
   const response = exchange.apply(resultResponse(result, context.maxResponseSize));
   response.headers.set('ts_request_sequence_id', id);
+  if (isFirst) response.headers.set('ts_request_sequence_start', 'true');
   return response;
 }
 
@@ -98,6 +100,7 @@ export async function explain(incoming: Incoming, context: RouteContext): Promis
     await served.run(async (client) =>
       client.explain(await onlyRow(incoming, context, served), optionsOf(incoming, context, served)),
     ),
+    context.maxResponseSize,
   );
 }
 
@@ -112,10 +115,10 @@ export async function instances(incoming: Incoming, context: RouteContext): Prom
     const options = optionsOf(incoming, context, served);
     if (verb === 'explain') {
       const explanations = await Promise.all(rows.map((row) => client.explain(row, options)));
-      return jsonResponse({ explanations: toJson(explanations) });
+      return resultResponse({ explanations }, context.maxResponseSize);
     }
     const results = await handleRows(served, rows, { ...options, params: torchServeParams(served) });
-    return jsonResponse({ predictions: toJson(results) });
+    return resultResponse({ predictions: results }, context.maxResponseSize);
   });
 }
 

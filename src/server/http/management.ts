@@ -102,6 +102,7 @@ function torchServeDescription(described: DescribedModel, customized: boolean): 
 async function registerFromHttp(incoming: Incoming, context: RouteContext): Promise<Response> {
   const given = await readRegistration(incoming, context);
   if (isInBackground(given['synchronous'])) {
+    readRegister(context, given);
     inBackground(registerModel(context, given));
     return processing();
   }
@@ -111,20 +112,30 @@ async function registerFromHttp(incoming: Incoming, context: RouteContext): Prom
   });
 }
 
-/** Registers a model as a request says. @throws `invalid-input` for a URL that is not allowed, what `register` throws */
+/** Registers a model as a request says. @throws what `readRegister` and `register` throw */
 export async function registerModel(
-  { management, server }: RouteContext,
+  context: RouteContext,
   given: Readonly<Record<string, unknown>>,
   signal?: AbortSignal,
 ): Promise<RegisteredModel> {
+  const { url, options } = readRegister(context, given);
+  return await context.server
+    .register(url, { ...(signal && { signal }), ...options })
+    .catch((error) => refuse(error, given));
+}
+
+/** Returns what a request registers. @throws `invalid-input` for a URL that is not allowed, and for a wrong parameter */
+function readRegister(
+  { management }: RouteContext,
+  given: Readonly<Record<string, unknown>>,
+): { readonly url: string; readonly options: Readonly<Record<string, unknown>> } {
   const url = given['url'];
   if (typeof url !== 'string' || url === '') throw badRequest('Parameter url is required.');
   if (management?.allowsUrl(url) !== true)
     throw badRequest(
       `This server does not register models from ${shorten(url)}: it takes what its management.allowsUrl allows; tabserve serve takes archives below its working directory.`,
     );
-  const options = { ...(signal && { signal }), ...registerOptions(given) };
-  return await server.register(url, options).catch((error) => refuse(error, given));
+  return { url, options: registerOptions(given) };
 }
 
 /** @throws `invalid-input` for what is neither true nor false */
@@ -166,8 +177,9 @@ async function scaleModel(
   if (minWorkers === 0)
     throw badRequest('min_worker: a model has at least one worker. To free it, unregister the model.');
   checkWorkers(query.has('max_worker') ? 'max_worker' : 'min_worker', maxWorkers);
+  const waits = !isInBackground(query.get('synchronous'));
   const scaling = server.scale(name, { minWorkers, maxWorkers }, version).catch(refuse);
-  if (isInBackground(query.get('synchronous'))) {
+  if (!waits) {
     inBackground(scaling);
     return processing();
   }

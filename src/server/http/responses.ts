@@ -65,6 +65,7 @@ export function response(
 ): Response {
   const whole = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const size = whole instanceof Blob ? whole.size : (whole as Partial<ArrayBuffer>).byteLength;
-  const length = size === undefined ? {} : { 'Content-Length': String(size) };
-  return new Response(whole, { status, headers: { 'Content-Type': type, ...length, ...NO_STORE, ...headers } });
+  const all = new Headers({ 'Content-Type': type, ...NO_STORE, ...headers });
+  if (size !== undefined) all.set('Content-Length', String(size));
+  return new Response(whole, { status, headers: all });
 }

@@ -1,6 +1,6 @@
 import { shorten } from '../../contract/describe-value.js';
 import type { ServedVersion } from '../served-version.js';
-import { ServingError } from '../serving-error.js';
+import { badRequest, ServingError } from '../serving-error.js';
 import { registerModel } from './management.js';
 import { readRegistration } from './management-parameters.js';
 import { jsonResponse } from './responses.js';
@@ -45,6 +45,10 @@ async function register(incoming: Incoming, context: RouteContext): Promise<Resp
   const { workflow_name: name, ...given } = await readRegistration(incoming, context);
   const named = { ...given, ...(name !== undefined && { model_name: name }) };
   const registered = await registerModel(context, named, incoming.request.signal);
+  if (!isWorkflow(context.registry.find(registered.name, registered.version))) {
+    await context.server.unregister(registered.name, registered.version);
+    throw badRequest(`${registered.name} is no workflow: it has no nodes. Register it at /models.`);
+  }
   return jsonResponse({ status: `Workflow ${registered.name} has been registered and scaled successfully.` });
 }
 

@@ -92,6 +92,9 @@ function headersOf(flags: BenchFlags, body: Buffer | undefined): Record<string, 
   };
 }
 
+/** How long a server may send nothing. */
+const SILENCE_MS = 60_000;
+
 /** A load on one server. Its connections stay open from one run to the next. */
 class Load {
   readonly #url: URL;
@@ -159,6 +162,7 @@ class Load {
         response.once('error', reject);
       });
       request.once('error', reject);
+      request.setTimeout(SILENCE_MS, () => request.destroy(new Error(`no answer within ${SILENCE_MS / 1000} s`)));
       request.end(this.#body);
     });
   }

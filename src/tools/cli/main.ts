@@ -19,7 +19,7 @@ import { helpOf } from './help.js';
 import { inspect, isModelFile } from './inspect.js';
 import { inspectRepository } from './inspect-repository.js';
 import { optimize } from './optimize/optimize.js';
-import { serve } from './serve.js';
+import { serve, type RunningServer } from './serve.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 import { updateHashes } from './update-hashes.js';
@@ -114,10 +114,11 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       const mayBeEmpty = values.management === true || values.snapshot !== undefined;
       if ((positionals.length === 0 && !mayBeEmpty) || positionals.includes(''))
         throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
-      const running = await serve(positionals, values, print);
+      let running: RunningServer | undefined;
+      // A terminal that is closed sends it, too: then the server ends. While models are loaded, nothing is loaded again.
+      if (!process.stdin.isTTY) process.on('SIGHUP', () => void running?.reload());
+      running = await serve(positionals, values, print);
       print(`Listening on ${running.url}`);
-      // A terminal that is closed sends it, too: then the server ends.
-      if (!process.stdin.isTTY) process.on('SIGHUP', () => void running.reload());
       const signals = ['SIGINT', 'SIGTERM'] as const;
       const signal = await new Promise<string>((end) => {
         for (const name of signals) process.once(name, end);

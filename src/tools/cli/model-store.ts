@@ -22,7 +22,7 @@ export class ModelStore {
    * @throws `model-config` if there is no such folder
    */
   constructor(folder: string | undefined) {
-    if (folder !== undefined && !(existsSync(folder) && statSync(folder).isDirectory()))
+    if (folder !== undefined && !isFolder(folder))
       throw new TabServeError('model-config', `--model-store: there is no folder ${folder}.`);
     this.#folder = folder ?? '.';
     this.#isGiven = folder !== undefined;
@@ -48,9 +48,7 @@ export class ModelStore {
       .sort()
       .filter((entry) => {
         const path = join(this.#folder, entry);
-        return (
-          PACKED.test(entry) || (statSync(path).isDirectory() && MARKS.some((mark) => existsSync(join(path, mark))))
-        );
+        return PACKED.test(entry) || (isFolder(path) && MARKS.some((mark) => existsSync(join(path, mark))));
       });
     if (found.length === 0) throw new TabServeError('model-config', `--model-store: ${this.#folder} has no archive.`);
     return found.map((path) => ({ name: undefined, path }));
@@ -75,6 +73,11 @@ export class ModelStore {
     const inside = relative(realPath(this.#folder), realPath(this.locate(path)));
     return inside !== '' && !isAbsolute(inside) && inside.split(sep, 1)[0] !== '..';
   }
+}
+
+/** A link that leads nowhere is none. */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isUrl(path: string): boolean {

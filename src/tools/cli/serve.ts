@@ -108,10 +108,12 @@ export async function serve(
     keep();
     await importSharp().catch(() => print(NO_SHARP));
     const answer = (request: Request): Promise<Response> => server.fetch(request);
+    // Of two at once, one would find what the other has loaded in its way.
+    let reloading = Promise.resolve();
     const http = await serveHttp(tokens ? (request) => tokens.answer(request, answer) : answer, options);
     return {
       url: http.url,
-      reload: () => reload(server, print),
+      reload: () => (reloading = reloading.then(() => reload(server, print))),
       async close() {
         // What is late is answered with 503.
         await http.close(() => void server.dispose());

@@ -42,11 +42,13 @@ export class Snapshot {
   /** Writes what is registered now, as a whole: a server that ends meanwhile leaves the file as it was. */
   write(server: ModelServer): Promise<void> {
     const part = `${this.#path}.part`;
-    this.#writing = this.#writing.then(async () => {
+    const written = this.#writing.then(async () => {
       await writeFile(part, `${JSON.stringify({ models: server.snapshot() }, undefined, 2)}\n`);
       await rename(part, this.#path);
     });
-    return this.#writing;
+    // The next one may succeed: a disk is not full for ever.
+    this.#writing = written.catch(() => {});
+    return written;
   }
 
   #wrong(why: string, cause?: unknown): TabServeError {

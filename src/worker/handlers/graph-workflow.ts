@@ -2,7 +2,7 @@ import { asTabServeError, atNode, PredictionError, TabServeError } from '../../c
 import type { Context, InputKind, MaybePromise, NodeHandler } from '../../contract/handler.js';
 import { withinLimit } from '../../shared/limit.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { checkLength } from './handler-contract.js';
+import { withFailures } from './row.js';
 import { WorkflowHandler } from './workflow-handler.js';
 
 /**
@@ -132,31 +132,38 @@ export class GraphWorkflow extends WorkflowHandler {
     const results: unknown[] = [...inputs];
     let waiting = [...inputs.keys()].filter((index) => !(inputs[index] instanceof PredictionError));
     for (let attempt = 0; waiting.length > 0 && attempt <= (settings.retryAttempts ?? 0); attempt++) {
-      const answers = await this.#runRows(
-        name,
-        waiting.map((index) => inputs[index]),
-        settings,
-        context,
-      );
+      const answers = await this.#runRows(name, inputs, waiting, settings, context);
       for (const [at, index] of waiting.entries()) results[index] = answers[at];
       waiting = waiting.filter((index) => results[index] instanceof PredictionError);
     }
     return results;
   }
 
-  /** Runs a node on rows, in batches of its size. A batch that fails as a whole has an error in the place of each row. */
+  /**
+   * Runs a node on the rows with these indices, in batches of its size. A batch that fails as a whole has an error in the
+   * place of each row.
+   */
   async #runRows(
     name: string,
-    rows: Results,
-    { batchSize = rows.length, timeout }: NodeSettings,
+    inputs: Results,
+    indices: readonly number[],
+    { batchSize = indices.length, timeout }: NodeSettings,
     context: Context,
   ): Promise<Results> {
     const results: unknown[] = [];
-    for (let from = 0; from < rows.length; from += batchSize) {
-      const batch = rows.slice(from, from + batchSize);
+    for (let from = 0; from < indices.length; from += batchSize) {
+      const batch = indices.slice(from, from + batchSize);
       const stop = new AbortController();
-      const own: Context = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
-      const run = async (): Promise<Results> => checkLength(await this.#call(name, batch, own), batch.length);
+      const signal = AbortSignal.any([context.signal, stop.signal]);
+      const own: Context = { ...rowsContext(context, batch), signal };
+      const run = async (): Promise<Results> => {
+        const answers = await this.#call(
+          name,
+          batch.map((index) => inputs[index]),
+          own,
+        );
+        return withFailures(answers, batch.length, own);
+      };
       try {
         const limit = { milliseconds: timeout ?? 0, signal: context.signal };
         results.push(...(await (timeout === undefined ? run() : withinLimit('It', run, limit))));
@@ -190,4 +197,28 @@ function joined(names: readonly string[], results: readonly Results[]): Results 
 
 function circle(name: string): TabServeError {
   return new TabServeError('model-config', `handler.dag: "${name}" waits for itself. A graph has no circle.`);
+}
+
+/** Returns a context for some rows of a batch as a batch of their own, with a new map of failures. */
+function rowsContext(context: Context, indices: readonly number[]): Context {
+  const failures = new Map<number, Error>();
+  // No row has the index -1: the methods refuse it.
+  const of = (at: number): number => indices[at] ?? -1;
+  return {
+    ...context,
+    systemProperties: { ...context.systemProperties, batchSize: indices.length },
+    requestIds: indices.map((index) => context.requestIds[index]!),
+    params: indices.map((index) => context.params[index] ?? {}),
+    failures,
+    send: (at, part, resume) => context.send(of(at), part, resume),
+    resumed: (at) => context.resumed(of(at)),
+    fail(at, error) {
+      if (!failures.has(at)) failures.set(at, asTabServeError(error));
+    },
+    sequenceId: (at) => context.sequenceId(of(at)),
+    state: (at) => context.state(of(at)),
+    setState: (at, value) => context.setState(of(at), value),
+    request: (at) => context.request(of(at)),
+    respond: (at, answer) => context.respond(of(at), answer),
+  };
 }

@@ -53,6 +53,8 @@ export function rowContext(context: Context, index: number, rows = 1): Context {
     sequenceId: () => context.sequenceId(index),
     state: () => context.state(index),
     setState: (_, value) => context.setState(index, value),
+    request: () => context.request(index),
+    respond: (_, answer) => context.respond(index, answer),
   };
 }
 

@@ -7,6 +7,9 @@ export function readHttpRequest({ headers, path, query }: HttpRequestData): Http
   return { headers: new Headers(headers), path, query: new URLSearchParams(query) };
 }
 
+/** How the answer is sent: with a wrong one of them, the client would read the answer to another request. */
+const OF_CONNECTION = ['connection', 'content-length', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade'];
+
 /** Returns a copy of what a handler says of an answer. @throws `handler-failed` for a status or headers that cannot be */
 export function readHttpAnswer({ status, headers }: HttpAnswer): HttpAnswer {
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599))
@@ -14,14 +17,20 @@ export function readHttpAnswer({ status, headers }: HttpAnswer): HttpAnswer {
       'handler-failed',
       `context.respond: expected a status from 200 to 599, got ${describeValue(status)}.`,
     );
+  const read = headers && readHeaders(headers);
+  return { ...(status !== undefined && { status }), ...(read && { headers: read }) };
+}
+
+function readHeaders(headers: NonNullable<HttpAnswer['headers']>): Readonly<Record<string, string>> {
+  let read: Readonly<Record<string, string>>;
   try {
-    return {
-      ...(status !== undefined && { status }),
-      ...(headers && { headers: Object.fromEntries(new Headers(headers)) }),
-    };
+    read = Object.fromEntries(new Headers(headers));
   } catch (cause) {
     throw new TabServeError('handler-failed', `context.respond: ${messageOf(cause)}`, { cause });
   }
+  const own = OF_CONNECTION.find((name) => name in read);
+  if (own === undefined) return read;
+  throw new TabServeError('handler-failed', `context.respond: the server itself sets the header ${own}. Leave it out.`);
 }
 
 /** Returns what a handler has said of an answer in two calls: the later one counts. */

@@ -11,14 +11,16 @@ import { WORKFLOW_MANIFEST } from './manifest.js';
 import { readRequired, type Source } from './sources/source.js';
 
 /** The spec's keys for how a model is served, with what they set. */
-const SERVING: Readonly<Record<string, string>> = {
-  'min-workers': 'minWorkers',
-  'max-workers': 'maxWorkers',
-  'batch-size': 'batchSize',
-  'max-batch-delay': 'maxBatchDelay',
-  'retry-attempts': 'retryAttempts',
-  'timeout-ms': 'timeout',
-};
+const SERVING: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'min-workers': 'minWorkers',
+    'max-workers': 'maxWorkers',
+    'batch-size': 'batchSize',
+    'max-batch-delay': 'maxBatchDelay',
+    'retry-attempts': 'retryAttempts',
+    'timeout-ms': 'timeout',
+  }),
+);
 
 type Settings = Readonly<Record<string, number>>;
 
@@ -58,24 +60,28 @@ function configOf(spec: ModelConfig, file: string, source: Source): ModelConfig 
   if (!isRecord(models)) throw wrongValue(`${file}: models`, 'a mapping of names to models', models, 'model-config');
   if (!isRecord(dag)) throw wrongValue(`${file}: dag`, 'a mapping of names to lists of names', dag, 'model-config');
   const shared = settingsOf(models, `${file}: models`);
-  const nodes: Record<string, NodeConfig> = {};
-  const nodeSettings: Record<string, Settings> = {};
+  const nodes = new Map<string, NodeConfig>();
+  const nodeSettings = new Map<string, Settings>();
   let serving: Settings = shared;
   for (const [name, model] of Object.entries(models)) {
-    if (name in SERVING) continue;
+    if (SERVING.has(name)) continue;
     const where = `${file}: models.${shorten(name)}`;
     if (!isRecord(model)) throw wrongValue(where, 'a mapping with the key url', model, 'model-config');
     const { url } = model;
     if (typeof url !== 'string' || url === '')
       throw wrongValue(`${where}.url`, 'the file of an archive', url, 'model-config');
-    nodes[name] = { archive: locate(url, source) };
+    nodes.set(name, { archive: locate(url, source) });
     const own = settingsOf(model, where, ['url']);
     const { batchSize, retryAttempts, timeout } = { ...shared, ...own };
-    nodeSettings[name] = withoutUndefined({ batchSize, retryAttempts, timeout });
+    nodeSettings.set(name, withoutUndefined({ batchSize, retryAttempts, timeout }));
     serving = largest(serving, own);
   }
   const { retryAttempts: _, timeout: __, ...top } = serving;
-  return { ...top, nodes, handler: { dag, nodeSettings } };
+  return {
+    ...top,
+    nodes: Object.fromEntries(nodes),
+    handler: { dag, nodeSettings: Object.fromEntries(nodeSettings) },
+  };
 }
 
 /** Returns where a model is: in the archive, or beside it. */
@@ -92,14 +98,14 @@ function settingsOf(
 ): Settings {
   const settings: Record<string, number> = {};
   for (const [key, value] of Object.entries(values)) {
-    const setting = SERVING[key];
+    const setting = SERVING.get(key);
     if (setting !== undefined && typeof value !== 'number')
       throw wrongValue(`${where}.${key}`, 'a number', value, 'model-config');
     if (setting !== undefined) settings[setting] = value as number;
     else if (!others.includes(key) && !isRecord(value))
       throw new TabServeError(
         'model-config',
-        `${where}.${shorten(key)} is not known; a model has url, ${Object.keys(SERVING).join(', ')}.`,
+        `${where}.${shorten(key)} is not known; a model has url, ${[...SERVING.keys()].join(', ')}.`,
       );
   }
   return settings;

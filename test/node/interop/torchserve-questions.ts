@@ -101,6 +101,16 @@ const HANDLER: readonly Question[] = [
   order('batch', { ours: JSON_TYPE }),
   order('text', { ours: TEXT_TYPE }),
   order('bytes', { ours: { type: 'application/octet-stream', why: 'our answers say what they are' } }),
+  order('status', { ours: JSON_TYPE }),
+  order('headers'),
+  order('request', { headers: { ...json, 'x-asked': 'yes' }, without: ['x-request-id'], ours: JSON_TYPE }),
+  order('request', {
+    title: 'the handler reads the rest of the path',
+    path: '/predictions/echo/1.0/v1/chat/completions',
+    headers: { ...json, 'x-asked': 'yes' },
+    without: ['x-request-id'],
+    ours: JSON_TYPE,
+  }),
   order('exception', {
     ours: {
       status: 500,

@@ -33,6 +33,17 @@ expose(
           throw new TypeError("the handler's own bug");
         case 'prediction-exception':
           return new PredictionError('handler-failed', 'no such thing');
+        case 'status':
+          context.respond(index, { status: 418 });
+          return { short: true };
+        case 'headers':
+          context.respond(index, { headers: { 'X-Own': 'of the handler', 'Content-Type': 'text/csv' } });
+          return 'a,b\n1,2\n';
+        case 'request': {
+          const { headers, path } = context.request(index);
+          const [asked, id] = ['x-asked', 'x-request-id'].map((name) => headers.get(name));
+          return { 'x-asked': asked, 'x-request-id': id, url_path: path };
+        }
         case 'stream':
           for (const part of ['one ', 'two ']) await context.send(index, part);
           return 'three';

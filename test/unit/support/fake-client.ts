@@ -45,6 +45,8 @@ export class FakeClient implements ServedClient {
   readonly metrics = { prometheus: () => this.prometheus };
   disposed = false;
   sequences = 0;
+  /** Of those, which have not ended. */
+  openSequences = 0;
   prometheus = '';
   parts: readonly unknown[] = [];
   readonly description: ServedDescription;
@@ -91,6 +93,8 @@ export class FakeClient implements ServedClient {
   openSequence(): ServedSequence {
     const over = new AbortController();
     const name = `sequence ${++this.sequences}`;
+    this.openSequences += 1;
+    over.signal.addEventListener('abort', () => (this.openSequences -= 1));
     return {
       ended: over.signal,
       predict: (input, options) => this.#ask(name, input, options),

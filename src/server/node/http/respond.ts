@@ -94,8 +94,11 @@ async function smallBody(incoming: IncomingMessage, bodies: HeldBodies): Promise
   let held!: ReturnType<HeldBodies['begin']>;
   const failure = await new Promise<unknown>((resolve) => {
     held = bodies.begin(resolve);
-    held.add(size);
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('data', (chunk: Buffer) => {
+      // What has come counts, not what was announced.
+      held.add(chunk.byteLength);
+      chunks.push(chunk);
+    });
     incoming.once('end', () => resolve(undefined));
     incoming.once('error', resolve);
     incoming.once('close', () => resolve(new Error('The body ends early.')));

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { ServingError } from '../../serving-error.js';
 import { errorOf, errorResponse, jsonResponse } from '../../http/responses.js';
 
@@ -27,6 +27,8 @@ export class Tokens {
   readonly #lifetime: number;
   readonly #now: () => number;
   #keys: Readonly<Record<Kind, Key>>;
+  /** Settles when the file has what was renewed so far. */
+  #renewing: Promise<unknown> = Promise.resolve();
 
   private constructor(file: string, lifetime: number, now: () => number) {
     this.#file = file;
@@ -50,20 +52,18 @@ export class Tokens {
     { lifetime, now = Date.now }: { readonly lifetime: number; readonly now?: () => number },
   ): Promise<Tokens> {
     const tokens = new Tokens(file, lifetime, now);
-    await tokens.#write();
+    await tokens.#write(tokens.#keys);
     return tokens;
   }
 
   /** Answers a request that makes a key, or that has no key that is needed; passes the others on. Never rejects. */
   async answer(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const first = pathname.split('/')[1];
     try {
-      if (first === 'token') return jsonResponse(await this.#renew(request, searchParams.get('type')));
-      const isOpen = first === 'ping' || first === 'metrics' || pathname.startsWith('/v2/health/');
-      const isManagement = first === 'workflows' || (first === 'models' && !pathname.endsWith('/invoke'));
-      if (!isOpen)
-        this.#check(request, isManagement || pathname.startsWith('/v2/repository') ? 'management' : 'inference');
+      const path = segmentsOf(pathname);
+      if (path[0] === 'token') return jsonResponse(await this.#renew(request, searchParams.get('type')));
+      const kind = kindOf(path, request.method);
+      if (kind !== undefined) this.#check(request, kind);
     } catch (error) {
       return errorResponse(errorOf(error));
     }
@@ -82,9 +82,16 @@ export class Tokens {
   async #renew(request: Request, kind: string | null): Promise<object> {
     this.#check(request, 'API');
     if (kind !== 'management' && kind !== 'inference') throw invalidKey('type: expected management or inference.');
-    this.#keys = { ...this.#keys, [kind]: this.#newKey() };
-    await this.#write();
-    return written(this.#keys[kind]);
+    // One after the other: each writes the whole file. A key counts when the file has it.
+    const renewed = this.#renewing.then(async () => {
+      const key = this.#newKey();
+      const keys = { ...this.#keys, [kind]: key };
+      await this.#write(keys);
+      this.#keys = keys;
+      return written(key);
+    });
+    this.#renewing = renewed.catch(() => {});
+    return await renewed;
   }
 
   #newKey(): Key {
@@ -92,12 +99,34 @@ export class Tokens {
   }
 
   /** Writes the keys: as a whole, since others read the file meanwhile. */
-  async #write(): Promise<void> {
-    const keys = Object.fromEntries(Object.entries(this.#keys).map(([kind, key]) => [kind, written(key)]));
+  async #write(all: Readonly<Record<Kind, Key>>): Promise<void> {
+    const keys = Object.fromEntries(Object.entries(all).map(([kind, key]) => [kind, written(key)]));
     const part = `${this.#file}.part`;
-    await writeFile(part, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600 });
+    // The mode is that of a new file: one that is there might be open to others.
+    await rm(part, { force: true });
+    await writeFile(part, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
     await rename(part, this.#file);
   }
+}
+
+/** Returns the segments of a path as the routes read them; those that cannot be decoded, as they are: nothing is there. */
+function segmentsOf(pathname: string): readonly string[] {
+  const segments = pathname.split('/').slice(1);
+  const path = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
+  try {
+    return path.map((segment) => decodeURIComponent(segment));
+  } catch {
+    return path;
+  }
+}
+
+/** Returns the kind of key that a request needs; undefined for none. */
+function kindOf([first, second, third, ...more]: readonly string[], method: string): Kind | undefined {
+  if (first === 'ping' || first === 'metrics' || (first === 'v2' && second === 'health')) return undefined;
+  const isInvoke = third === 'invoke' && more.length === 0 && method === 'POST';
+  const isManagement =
+    first === 'workflows' || (first === 'models' && !isInvoke) || (first === 'v2' && second === 'repository');
+  return isManagement ? 'management' : 'inference';
 }
 
 /** Returns a key as TorchServe's `key_file.json` has it. */

@@ -115,7 +115,15 @@ test('a handler sets status, headers and content type of its row; of a row that 
   ];
   expect(await say({ status: 513, fails: true })).toEqual(failed(513, 'InternalServerException'));
   expect(await say({ status: 201, fails: true })).toEqual(failed(500, 'InternalServerException'));
-  for (const wrong of [{ status: 99 }, { status: 200.5 }, { headers: { 'a b': 'c' } }])
+  // RFC 9112, 6: with a length or a coding that is not the body's, the rest of it is the next answer on the connection.
+  const framing = ['Content-Length', 'transfer-encoding', 'Connection', 'Keep-Alive', 'Trailer', 'Upgrade'];
+  for (const name of framing)
+    expect(await say({ headers: { [name]: '1' } }), name).toEqual([
+      500,
+      'application/json',
+      expect.stringContaining(`the server itself sets the header ${name.toLowerCase()}`),
+    ]);
+  for (const wrong of [{ status: 99 }, { status: 200.5 }, { headers: { 'a b': 'c' } }, { headers: { a: 'b\r\nc: d' } }])
     expect((await say(wrong)) as unknown[], JSON.stringify(wrong)).toContain(500);
   await client.dispose();
 });
@@ -137,6 +145,24 @@ test('a streamed answer has the headers that were set before its first part', as
     'yes',
   ]);
   expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n');
+  await client.dispose();
+});
+
+test('a streamed answer without a body ends the request', async () => {
+  const ended = pending<unknown>();
+  class Empty extends Plain {
+    override async handle(rows: readonly unknown[], context: Context): Promise<readonly unknown[]> {
+      context.respond(0, { status: 204 });
+      context.signal.addEventListener('abort', () => ended.resolve('aborted'));
+      await context.send(0, 'first');
+      await ended.promise;
+      return rows;
+    }
+  }
+  const { client, send } = await serve(Empty, { stream: true });
+  const response = await send('/predictions/own');
+  expect([response.status, response.body]).toEqual([204, null]);
+  expect(await ended.promise).toBe('aborted');
   await client.dispose();
 });
 
@@ -205,24 +231,43 @@ const sequenceRequest = (name: string, value: string, more: object = {}): Reques
 
 test('sequences over HTTP: begun without an id or with one, and ended', async () => {
   const { client, send } = await serveFake(({ kind }) => kind, { handler: 'Own', takes: undefined });
+  const opened: unknown[] = [];
   const predict = async (init: RequestInit): Promise<unknown> => {
     const response = await send('/predictions/digits', init);
+    opened.push(response.headers.get('ts_request_sequence_start'));
     return [response.status, response.headers.get('ts_request_sequence_id'), await response.text()];
   };
   expect(await predict({})).toEqual([200, null, 'predict']);
-  expect(await predict(sequenceRequest('start', 'true'))).toEqual([200, 'sequence-1', 'sequence 1']);
-  expect(await predict(sequenceRequest('id', 'sequence-1'))).toEqual([200, 'sequence-1', 'sequence 1']);
+  const begun = await send('/predictions/digits', sequenceRequest('start', 'true'));
+  // 128 bits that no other client can guess.
+  const own = begun.headers.get('ts_request_sequence_id')!;
+  expect([begun.status, own, await begun.text()]).toEqual([
+    200,
+    expect.stringMatching(/^sequence(-\d+){4}$/),
+    'sequence 1',
+  ]);
+  expect(await predict(sequenceRequest('id', own))).toEqual([200, own, 'sequence 1']);
   expect(await predict(sequenceRequest('id', 'mine'))).toEqual([200, 'mine', 'sequence 2']);
   const last = { ts_request_sequence_end: 'true' };
-  expect(await predict(sequenceRequest('id', 'sequence-1', last))).toEqual([200, 'sequence-1', 'sequence 1']);
-  expect(await predict(sequenceRequest('id', 'sequence-1'))).toEqual([200, 'sequence-1', 'sequence 3']);
+  expect(await predict(sequenceRequest('id', own, last))).toEqual([200, own, 'sequence 1']);
+  expect(await predict(sequenceRequest('id', own))).toEqual([200, own, 'sequence 3']);
   expect(client.sequences).toBe(3);
+  // Whoever did not mean to open one is told.
+  expect(opened).toEqual([null, null, 'true', null, 'true']);
   for (const wrong of [
     sequenceRequest('start', 'yes'),
     sequenceRequest('id', ''),
     sequenceRequest('start', 'false', last),
   ])
     expect(((await predict(wrong)) as unknown[])[0]).toBe(400);
+});
+
+test('a sequence that begins while its version is removed is ended with it', async () => {
+  const { client, server, send } = await serveFake(() => 'done', { handler: 'Own', takes: undefined });
+  const begun = send('/predictions/digits', sequenceRequest('id', 'a'));
+  await server.unregister('digits');
+  expect((await begun).status).toBe(200);
+  expect([client.sequences, client.openSequences]).toEqual([1, 0]);
 });
 
 test('the most sequences, the most requests of one that wait, and when they end, are those of the archive', async () => {
@@ -344,6 +389,24 @@ test('synchronous=false: the answer comes at once, and the work goes on', async 
   expect((await send('PUT', '/models/cats?min_worker=2&synchronous=false')).status).toBe(202);
   expect((await send('PUT', '/models/dogs?min_worker=2&synchronous=false')).status).toBe(404);
   expect((await send('PUT', '/models/cats?min_worker=2&synchronous=maybe')).status).toBe(400);
+});
+
+test('synchronous=false: what is wrong with the request itself is answered at once, and nothing is begun', async () => {
+  const asked: unknown[] = [];
+  const load = async (model: unknown): Promise<FakeClient> => {
+    asked.push(model);
+    if (asked.length > 1) throw new Error('gone');
+    return new FakeClient({ modelName: 'cats' });
+  };
+  const server = new ModelServer({ load, management: { allowsUrl: (url) => url === 'cats' } });
+  await server.register('cats');
+  const send = async (method: string, path: string): Promise<number> =>
+    (await server.fetch(new Request(`http://server${path}`, { method }))).status;
+  for (const wrong of ['url=secrets', 'model_name=cats', 'url=cats&batch_size=many'])
+    expect(await send('POST', `/models?synchronous=false&${wrong}`), wrong).toBe(400);
+  // Its failure, of which nobody would hear, would end a server in Node.
+  expect(await send('PUT', '/models/cats?min_worker=2&synchronous=maybe')).toBe(400);
+  expect(asked).toEqual(['cats']);
 });
 
 test('OPTIONS / describes the whole API in OpenAPI', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { PredictionError, TabServeError } from '../../../../src/contract/errors.ts';
 import type { Context } from '../../../../src/contract/handler.ts';
+import { createTestContext } from '../../../../src/worker/host/test-context.ts';
 import { createTestHandler, type TestHandler } from '../../../../src/worker/host/testing.ts';
 import type { TestNode } from '../../../../src/worker/host/test-context.ts';
 import { GraphWorkflow, type NodeFunction } from '../../../../src/worker/handlers/graph-workflow.ts';
@@ -166,6 +167,59 @@ test('nodes that are functions of the app', async () => {
   const short = await graph({ short: [] }, {}, { Workflow: WithFunctions });
   const [failed] = await short.handle([1]);
   expect(failed).toMatchObject({ code: 'batch-contract', node: 'short' });
+});
+
+test('a function gets the params, ids and requests of its own rows, beside failed ones, in batches and retries', async () => {
+  const seen: unknown[] = [];
+  let tries = 0;
+  const graphs: GraphWorkflow[] = [];
+  class Reads extends GraphWorkflow {
+    constructor() {
+      super();
+      graphs.push(this);
+    }
+    override readonly functions: Readonly<Record<string, NodeFunction>> = {
+      read: (rows: readonly string[], context) =>
+        rows.map((row, at) => {
+          seen.push([row, context.params[at]!['of'], context.request(at)?.path, context.systemProperties.batchSize]);
+          if (row === 'c' && tries++ === 0) context.fail(at, new Error('now and then'));
+          context.respond(at, { headers: { row } });
+          return row;
+        }),
+    };
+  }
+  const first = each((row: string) => {
+    if (row === 'a') throw new Error('no');
+    return row;
+  });
+  await graph(
+    { first: ['read'] },
+    { first },
+    { Workflow: Reads, settings: { read: { batchSize: 2, retryAttempts: 1 } } },
+  );
+  const names = ['a', 'b', 'c', 'd'];
+  const answered: unknown[] = [];
+  const context: Context = {
+    ...createTestContext({ batchSize: 4 }),
+    params: names.map((name) => ({ of: `of ${name}` })),
+    request: (index) => ({ headers: new Headers(), path: `path of ${names[index]}`, query: new URLSearchParams() }),
+    respond: (index, { headers }) => void answered.push([index, headers!['row']]),
+  };
+  const [failed, ...results] = await graphs.at(-1)!.handle(names, context);
+  expect(failed).toMatchObject({ message: expect.stringContaining('no') as unknown });
+  expect(results).toEqual(['b', 'c', 'd']);
+  expect(answered).toEqual([
+    [1, 'b'],
+    [2, 'c'],
+    [3, 'd'],
+    [2, 'c'],
+  ]);
+  expect(seen).toEqual([
+    ['b', 'of b', 'path of b', 2],
+    ['c', 'of c', 'path of c', 2],
+    ['d', 'of d', 'path of d', 1],
+    ['c', 'of c', 'path of c', 1],
+  ]);
 });
 
 test('a graph that cannot run is refused when it is opened', async () => {

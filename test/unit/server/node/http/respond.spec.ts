@@ -118,3 +118,35 @@ test('two Host headers are a bad request, whichever of them is allowed', async (
   }
   server.close();
 });
+
+test('what clients announce and do not send takes no room of the bodies that arrive', async () => {
+  const bodies = new HeldBodies(2 ** 20);
+  const server = createServer((incoming, outgoing) => {
+    const answer = async (request: Request): Promise<Response> => new Response(`${(await request.text()).length} read`);
+    // Those that are cut off in the end cannot be read.
+    respond(incoming, outgoing, answer, { hosts: [], origins: [], bodies }).catch(() => outgoing.destroy());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const begin = (size: number): ReturnType<typeof connect> => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n`);
+    return socket;
+  };
+  const arrived = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      server.on('request', () => --count === 0 && resolve());
+    });
+  const first = arrived(1);
+  const honest = begin(10);
+  honest.write('12345');
+  await first;
+  const idle = arrived(8);
+  const others = Array.from({ length: 8 }, () => begin(2 ** 18));
+  await idle;
+  honest.write('67890');
+  expect(await text(honest)).toMatch(/^HTTP\/1\.1 200 [^]*10 read/);
+  for (const socket of others) socket.destroy();
+  server.closeAllConnections();
+  server.close();
+});

@@ -1,6 +1,6 @@
 // TorchServe's token authorization: `TokenAuthorization.java` and `TokenAuthorizationHandler.java` of pytorch/serve
 // 62c4d6a.
-import { mkdtemp, readFile, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -9,7 +9,7 @@ import { Tokens } from '../../../../../src/server/node/http/tokens.ts';
 const MINUTE = 60_000;
 
 async function world(): Promise<{
-  ask: (path: string, key?: string, scheme?: string) => Promise<readonly [number, unknown]>;
+  ask: (path: string, key?: string, scheme?: string, method?: string) => Promise<readonly [number, unknown]>;
   keys: () => Promise<Record<string, { readonly key: string; readonly 'expiration time'?: string }>>;
   clock: { now: number };
   file: string;
@@ -21,9 +21,9 @@ async function world(): Promise<{
     clock,
     file,
     keys: async () => JSON.parse(await readFile(file, 'utf8')) as never,
-    async ask(path, key, scheme = 'Bearer') {
+    async ask(path, key, scheme = 'Bearer', method = 'POST') {
       const headers: Record<string, string> = key === undefined ? {} : { Authorization: `${scheme} ${key}` };
-      const request = new Request(`http://server${path}`, { method: 'POST', headers });
+      const request = new Request(`http://server${path}`, { method, headers });
       const response = await tokens.answer(request, async () => new Response('"let in"'));
       return [response.status, await response.json()];
     },
@@ -76,4 +76,39 @@ test('a key expires, and the API key makes a new one; the file is this user’s 
   expect([after['management'], after['API']]).toEqual([before['management'], before['API']]);
   expect(await ask('/predictions/m', after['inference']!.key)).toEqual(LET_IN);
   expect((await ask('/token?type=all', before['API']!.key))[0]).toBe(400);
+});
+
+// RFC 3986, 6.2.2.2: what is percent-encoded without need means the same.
+test('a key of inference opens no management by another spelling of its path, or another method', async () => {
+  const { ask, keys } = await world();
+  const { inference, management } = await keys();
+  for (const [method, path] of [
+    ['POST', '/%6Dodels?url=m.mar'],
+    ['DELETE', '/model%73/m'],
+    ['DELETE', '/workflow%73/m'],
+    ['POST', '/v2/%72epository/models/m/unload'],
+    ['POST', '/%762/repository/models/m/load'],
+    ['DELETE', '/models/invoke'],
+    ['DELETE', '/models/m/invoke'],
+    ['PUT', '/models/m/invoke'],
+    ['POST', '/models/m/1.0/invoke'],
+  ] as const) {
+    expect(await ask(path, inference!.key, 'Bearer', method), `${method} ${path}`).toEqual(REFUSED);
+    expect(await ask(path, management!.key, 'Bearer', method), `${method} ${path}`).toEqual(LET_IN);
+  }
+  expect(await ask('/models/m/%69nvoke/', inference!.key)).toEqual(LET_IN);
+});
+
+test('keys that are renewed at once are all in the file, which is never open to others', async () => {
+  const { ask, keys, file } = await world();
+  const { API } = await keys();
+  // What a server that was killed has left.
+  await writeFile(`${file}.part`, 'x', { mode: 0o644 });
+  const answers = await Promise.all(
+    ['inference', 'management', 'inference', 'management'].map((kind) => ask(`/token?type=${kind}`, API!.key)),
+  );
+  expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200]);
+  const after = await keys();
+  expect([after['inference'], after['management']]).toEqual([answers[2]![1], answers[3]![1]]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
