@@ -2,6 +2,7 @@ import { asTabServeError, PredictionError, TabServeError } from '../../contract/
 import type { Context, InputKind, NodeHandler } from '../../contract/handler.js';
 import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { distinct, identify, smooth, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
@@ -322,7 +323,11 @@ export async function runOnCrops(
   const inputs = crops as readonly unknown[] as readonly ImageInput[];
   if (!landmarks.handler.takesOne) return await landmarks.handle(inputs, context);
   const rows: (PlacedOutputs | PredictionError)[] = [];
-  for (const input of inputs) rows.push(...(await landmarks.handle([input], context)));
+  for (const input of inputs) {
+    rows.push(...(await landmarks.handle([input], context)));
+    // A message may end the workflow.
+    await nextTask();
+  }
   return rows;
 }
 
