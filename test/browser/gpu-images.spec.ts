@@ -2,7 +2,10 @@
  * Transforms on a GPU: the same bytes as on the CPU, nothing that stays behind, and what a request through the client
  * makes of it.
  */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
+import type { Border } from '../../src/worker/transforms/crop-kernel.ts';
 import type * as Gpu from './pages/gpu.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -24,6 +27,37 @@ test('random sizes, steps and sources: no byte differs from the CPU’s', async 
   const { run, differing } = await page.evaluate((count) => gpu.compareCases(1, count), full ? 200 : 24);
   expect(differing).toEqual([]);
   expect(run).toBe(full ? 200 : 24);
+});
+
+test('crops: no number differs from the CPU’s, and they are OpenCV’s and scipy’s', async ({ page }) => {
+  await openGpu(page);
+  const goldens = JSON.parse(
+    gunzipSync(readFileSync(new URL('../goldens/people/crops.json.gz', import.meta.url))).toString(),
+  ) as readonly (Readonly<Record<Border, string>> & { readonly crop: readonly number[] })[];
+  const cases = goldens.flatMap(({ crop, ...golden }) => {
+    const [x, y, width, height, angle, columns, rows] = crop as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    const region = { x, y, width, height, angle };
+    return (['replicate', 'zero', 'cut'] as const).map((border) => ({
+      region,
+      columns,
+      rows,
+      border,
+      expected: [...Buffer.from(golden[border], 'base64')],
+    }));
+  });
+  const { fromCpu, fromExpected, all } = await page.evaluate((given) => gpu.compareCrops(given, 131, 97), cases);
+  expect(fromCpu).toEqual({ most: 0, count: 0 });
+  // OpenCV computes in float32, and scipy in float64: as on the CPU, `crop-region.spec.ts`.
+  expect(fromExpected.most).toBeLessThanOrEqual(1);
+  expect(fromExpected.count / all).toBeLessThan(0.001);
 });
 
 test('what is not needed any more is destroyed, and a GPU that cannot do it leaves the image to the CPU', async ({
@@ -124,6 +158,38 @@ test('a classifier: bitmaps go to the model by the GPU, with the same answers, w
   expect(found.lost).toBe('device-lost');
 });
 
+test('a model of landmarks: of a frame that the GPU has copied once, it cuts several crops', async ({ page }) => {
+  await openGpu(page);
+  const found = await page.evaluate(async () => {
+    const { run, runOnCpu, copies, warnings } = await gpu.openLandmarks();
+    const frameOf = async (): Promise<ImageBitmap> =>
+      await createImageBitmap(new ImageData(gpu.picture(600, 500, false), 600, 500));
+    // As above.
+    const { copyTo } = VideoFrame.prototype;
+    VideoFrame.prototype.copyTo = async function slowly(...args) {
+      for (const start = performance.now(); performance.now() < start + 500;);
+      return await copyTo.apply(this, args);
+    };
+    const regions = [0.1, -0.4, 2].map((angle) => ({ x: 300, y: 200, width: 90 + 10 * angle, height: 80, angle }));
+    const first = await run(await frameOf(), regions);
+    // The trial has four frames: one for the bytes, three for the time.
+    while (copies() < 4) await new Promise((resolve) => setTimeout(resolve, 50));
+    let told = await run(await frameOf(), regions);
+    while (told.trial.length === 0) told = await run(await frameOf(), regions);
+    const onGpu = await run(await frameOf(), regions);
+    return { first, told, onGpu, onCpu: await runOnCpu(await frameOf(), regions), warnings };
+  });
+  const { numbers } = found.onCpu;
+  expect(new Set(numbers.map(String)).size).toBe(3);
+  expect(found.told.trial.map(({ labels }) => labels)).toEqual(
+    ['cpu', 'gpu'].map((on) => ({ images: 'crops of bitmaps of 0.25 MiP', chosen: 'gpu', on })),
+  );
+  expect(found.first.numbers).toEqual(numbers);
+  expect(found.onGpu).toMatchObject({ copied: 1, numbers });
+  expect(found.onCpu.copied).toBe(0);
+  expect(found.warnings).toEqual([]);
+});
+
 test('a GPU that makes other bytes transforms nothing, and the developer is told', async ({ page }) => {
   await openGpu(page);
   const warnings = await page.evaluate(async () => {
@@ -154,7 +220,7 @@ test('1080p on this GPU, as a bitmap and as pixels, beside the CPU', async ({ pa
     const found: Record<string, unknown> = {};
     for (const source of ['bitmap', 'RGBX'] as const) {
       const image = await gpu.openImage(gpu.picture(1920, 1080, false), 1920, 1080, source);
-      const trial = await gpu.compare(image, cpu, transforms, device);
+      const trial = await gpu.compare(() => image, cpu, transforms, device);
       // Many at once: the time of one, without the wait for an answer.
       const many = 50;
       const started = performance.now();

@@ -4,6 +4,7 @@ import type { Context } from '../../contract/handler.js';
 import type { DecodedImage } from '../../contract/images.js';
 import type { Metrics } from '../../contract/metrics.js';
 import { GpuTensor } from '../tensors/gpu-tensor.js';
+import type { ImageCrop } from '../transforms/crop-image.js';
 import type { CompiledTransforms } from '../transforms/index.js';
 import { compileGpuTransforms, type GpuRow, type GpuTransforms } from '../transforms/gpu/compile.js';
 import { compare, noisePixels } from '../transforms/gpu/benchmark.js';
@@ -14,6 +15,8 @@ const MIN_PIXELS = 2 ** 18;
 /** How images reach the GPU, and about how many pixels they have. Images of one kind share a comparison. */
 interface Kind {
   readonly name: string;
+  /** A part of such an image, if only that is transformed. */
+  readonly crop: ImageCrop | undefined;
   readonly isBitmap: boolean;
   readonly width: number;
   readonly height: number;
@@ -59,9 +62,10 @@ export class GpuImages {
   }
 
   /** Transforms an image on the GPU. Its tensor is valid until the batch ends. @returns undefined if the CPU transforms it */
-  async run(image: DecodedImage, context: Context): Promise<GpuImage | undefined> {
+  async run(image: DecodedImage | ImageCrop, context: Context): Promise<GpuImage | undefined> {
     const rows = this.#batches.get(context);
-    if (!rows || this.#isGivenUp || image.width * image.height < MIN_PIXELS) return undefined;
+    const { width, height } = 'source' in image ? image.source : image;
+    if (!rows || this.#isGivenUp || width * height < MIN_PIXELS) return undefined;
     this.#record?.(context.metrics);
     this.#record = undefined;
     const kind = kindOf(image);
@@ -103,7 +107,9 @@ export class GpuImages {
   async #compare(kind: Kind, context: Context): Promise<boolean> {
     const picture = await openNoise(kind, context);
     try {
-      const times = await compare(picture, this.#cpu, this.#transforms, this.#device);
+      const { crop } = kind;
+      const open = (): DecodedImage => (crop ? crop.of({ ...picture }) : picture);
+      const times = await compare(open, this.#cpu, this.#transforms, this.#device);
       if (!times) return false;
       const { isEqual, cpu, gpu } = times;
       if (!isEqual) {
@@ -141,10 +147,13 @@ function cannot(error: unknown): string {
 /** The metric of a comparison. */
 const METRIC = 'ImageTransformTime';
 
-function kindOf({ bitmap, width, height }: DecodedImage): Kind {
+function kindOf(image: DecodedImage | ImageCrop): Kind {
+  const crop = 'source' in image ? image : undefined;
+  const { bitmap, width, height }: DecodedImage = crop?.source ?? image;
   const isBitmap = bitmap !== undefined;
   const megapixels = 2 ** Math.round(Math.log2(width * height)) / 2 ** 20;
-  return { name: `${isBitmap ? 'bitmaps' : 'pixels'} of ${megapixels} MiP`, isBitmap, width, height };
+  const name = `${crop ? 'crops of ' : ''}${isBitmap ? 'bitmaps' : 'pixels'} of ${megapixels} MiP`;
+  return { name, crop, isBitmap, width, height };
 }
 
 /** Opens an opaque picture of noise. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../contract/handler.js';
-import type { Rect } from '../../contract/images.js';
+import type { DecodedImage, ImageInput, Rect } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { ImageCrop } from '../transforms/crop-image.js';
 import { compileTransforms } from '../transforms/index.js';
 import { isChannelsLast } from './image-input.js';
 import type { Placement } from './placements.js';
@@ -17,6 +18,20 @@ export class LandmarkModel extends VisionHandler<PlacedOutputs> {
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => PlacedOutputs {
     const own = super.rowResults(outputs, context) as unknown as (index: number) => Tensors;
     return (index) => ({ outputs: own(index), placement: this.requirePlacement(index, context) });
+  }
+
+  /** Returns a part of an open photo as it is. */
+  protected override async decode(
+    input: ImageInput | ImageCrop,
+    index: number,
+    context: Context,
+  ): Promise<DecodedImage> {
+    return input instanceof ImageCrop ? input : await super.decode(input, index, context);
+  }
+
+  /** Whether the model takes one image at a time. */
+  get takesOne(): boolean {
+    return this.inputInfo.dims[0] === 1;
   }
 
   /** The sides that the model's input declares, in pixels. */

@@ -2,6 +2,7 @@ import { asTabServeError, PredictionError, TabServeError } from '../../contract/
 import type { Context, InputKind, NodeHandler } from '../../contract/handler.js';
 import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { distinct, identify, smooth, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
@@ -10,10 +11,10 @@ import { squareOf } from '../outputs/people/region.js';
 import { numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
-import type { Border } from '../transforms/crop-kernel.js';
+import { ImageCrop } from '../transforms/crop-image.js';
 import { cropRegion } from '../transforms/crop-region.js';
 import { FaceDetector } from './face-detector.js';
-import { LandmarkModel } from './landmark-model.js';
+import { LandmarkModel, type PlacedOutputs } from './landmark-model.js';
 import type { VisionHandler } from './vision-handler.js';
 import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
 import { WorkflowHandler } from './workflow-handler.js';
@@ -249,7 +250,10 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
   protected async findRegions({ image, index, context }: PhotoRow): Promise<readonly Region[]> {
     // The detector would cut out the same square, of which the photo is the middle.
     const square = squareOf(image);
-    const [found] = await this.#detect.handle([await cropOf(image, square, this.#detectorSide, 'zero')], context, {
+    const side = this.#detectorSide;
+    const { data } = await cropRegion(image, square, { columns: side, rows: side }, 'zero');
+    const input = { data: data as Uint8ClampedArray, dims: [side, side, 3] };
+    const [found] = await this.#detect.handle([input], context, {
       params: {
         scoreThreshold: this.param('detectionThreshold', index, context),
         maxDetections: this.param('maxDetections', index, context),
@@ -257,7 +261,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     });
     if (found instanceof PredictionError) throw found;
     return found!.map((one) => {
-      if (one.landmarks.length >= this.detectorPoints) return this.regionOf(inPhoto(one, square, this.#detectorSide));
+      if (one.landmarks.length >= this.detectorPoints) return this.regionOf(inPhoto(one, square, side));
       throw new TabServeError(
         'model-config',
         `Node "detect": the detector must find ${this.detectorPoints} key points, not ${one.landmarks.length}. Name them in its handler.points.`,
@@ -270,9 +274,9 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     { image, index, context }: PhotoRow,
     regions: readonly Region[],
   ): Promise<readonly Reading<Found>[]> {
-    const crops: ImageInput[] = [];
-    for (const region of regions) crops.push(await cropOf(image, region, this.#side));
-    const rows = await this.landmarks.handle(crops, context);
+    const size = { columns: this.#side, rows: this.#side };
+    const crops = regions.map((region) => new ImageCrop(image, region, size, 'replicate'));
+    const rows = await runOnCrops(this.landmarks, crops, context);
     const least = this.param<number>('scoreThreshold', index, context);
     return rows.flatMap((row, at) => {
       if (row instanceof PredictionError) throw row;
@@ -306,20 +310,25 @@ function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unkn
   );
 }
 
-/** Returns a square part of an image as an input of a node. */
-async function cropOf(image: DecodedImage, region: Region, side: number, border?: Border): Promise<ImageInput> {
-  return await cropInput(image, region, { columns: side, rows: side }, border);
-}
-
-/** Returns a part of an image as an input of a node. */
-export async function cropInput(
-  image: DecodedImage,
-  region: Region,
-  size: { readonly columns: number; readonly rows: number },
-  border?: Border,
-): Promise<ImageInput> {
-  const { data } = await cropRegion(image, region, size, border);
-  return { data: data as Uint8ClampedArray, dims: [size.rows, size.columns, 3] };
+/**
+ * Runs the model of landmarks on parts of a photo. If it takes one image at a time, they are batches of one: these may
+ * be cut out on the GPU that the model runs on.
+ */
+export async function runOnCrops(
+  landmarks: NodeHandler<LandmarkModel>,
+  crops: readonly ImageCrop[],
+  context: Context,
+): Promise<readonly (PlacedOutputs | PredictionError)[]> {
+  // `LandmarkModel` takes them as images.
+  const inputs = crops as readonly unknown[] as readonly ImageInput[];
+  if (!landmarks.handler.takesOne) return await landmarks.handle(inputs, context);
+  const rows: (PlacedOutputs | PredictionError)[] = [];
+  for (const input of inputs) {
+    rows.push(...(await landmarks.handle([input], context)));
+    // A message may end the workflow.
+    await nextTask();
+  }
+  return rows;
 }
 
 /** Returns when a frame was taken, in seconds, if it says so. */

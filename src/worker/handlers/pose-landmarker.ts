@@ -14,10 +14,11 @@ import { numbersOf } from '../outputs/rows.js';
 import type { RunMask } from '../outputs/runs.js';
 import { checkScores, logistic } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
+import { ImageCrop } from '../transforms/crop-image.js';
 import { outputsSchema } from './landmark-outputs.js';
 import {
-  cropInput,
   LandmarkWorkflow,
+  runOnCrops,
   type FoundLandmarks,
   type LandmarkerParams,
   type PhotoRow,
@@ -273,9 +274,9 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     regions: readonly Region[],
     form: PersonForm,
   ): Promise<readonly Reading<PoseLandmarks>[]> {
-    const crops = [];
-    for (const region of regions) crops.push(await cropInput(image, region, this.landmarks.handler.size!, form.border));
-    const rows = await this.landmarks.handle(crops, context);
+    const size = this.landmarks.handler.size!;
+    const crops = regions.map((region) => new ImageCrop(image, region, size, form.border));
+    const rows = await runOnCrops(this.landmarks, crops, context);
     const least = this.param<number>('scoreThreshold', index, context);
     return rows.flatMap((row, at) => {
       if (row instanceof PredictionError) throw row;

@@ -173,7 +173,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     const inputs = data.map(unwrap);
     const images = new ImagesAhead(inputs.length, (index) => {
       const input = inputs[index]!;
-      return isTensorInput(input) ? undefined : this.#decode(input, index, context);
+      return isTensorInput(input) ? undefined : this.decode(input, index, context);
     });
     const rows: (Tensor | undefined)[] = [];
     let firstRow: Tensor | undefined;
@@ -208,7 +208,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     );
   }
 
-  async #decode(input: ImageInput, index: number, context: Context): Promise<DecodedImage> {
+  /** Opens the image of row `index`. */
+  protected async decode(input: ImageInput, index: number, context: Context): Promise<DecodedImage> {
     return await context.decodeImage(input, {
       exifOrientation: this.param('exifOrientation', index, context),
       background: this.param('background', index, context),

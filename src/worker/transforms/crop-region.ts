@@ -37,13 +37,16 @@ function isInt32({ x, y, width, height }: Region): boolean {
 /** Returns the part `source` of an image. @param inStrips whether it may be made a few rows at a time */
 async function pixelsOf(image: DecodedImage | Pixels, source: Rect, inStrips: boolean): Promise<Pixels | Strips> {
   if ('read' in image) return await (inStrips && image.readStrips ? image.readStrips(source) : image.read(source));
-  const { x, y, width, height } = source;
-  const { format, stride, data } = image;
+  return partOf(image, source);
+}
+
+/** Returns a part of pixels, in the same memory. */
+export function partOf({ format, stride, data }: Pixels, { x, y, width, height }: Rect): Pixels {
   return { format, width, height, stride, data: data.subarray(y * stride + x * PIXEL_BYTES[format]) };
 }
 
 /** Returns the map from pixels of a crop to those of the image. */
-function mapOf({ x, y, width, height, angle }: Region, columns: number, rows: number): AffineMap {
+export function mapOf({ x, y, width, height, angle }: Region, columns: number, rows: number): AffineMap {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   return {
     a: (cos * width) / columns,

@@ -1,10 +1,12 @@
 /** Transforms images on a GPU and on the CPU, as `window.gpu`. */
 import type { Context } from '../../../src/contract/handler.js';
-import type { DecodedImage, ImageInput, Pixels, Rect } from '../../../src/contract/images.js';
+import type { DecodedImage, ImageInput, Pixels, Rect, Region } from '../../../src/contract/images.js';
 import type { Observation } from '../../../src/contract/metrics.js';
-import type { Tensors } from '../../../src/contract/tensors.js';
+import type { Tensor, Tensors } from '../../../src/contract/tensors.js';
 import { onnxWebgpu } from '../../../src/worker/engines/onnx-webgpu.js';
 import { ImageClassifier } from '../../../src/worker/handlers/image-classifier.js';
+import { LandmarkModel, type PlacedOutputs } from '../../../src/worker/handlers/landmark-model.js';
+import { runOnCrops } from '../../../src/worker/handlers/landmark-workflow.js';
 import type { Row } from '../../../src/worker/handlers/row.js';
 import { createFiles } from '../../../src/worker/models/files.js';
 import type { Classification } from '../../../src/worker/outputs/classification.js';
@@ -12,8 +14,11 @@ import { deviceOf } from '../../../src/worker/tensors/gpu-tensor.js';
 import { decodeImage } from '../../../src/worker/images/decode.js';
 import { compileGpuTransforms } from '../../../src/worker/transforms/gpu/compile.js';
 import { compare, download, noisePixels } from '../../../src/worker/transforms/gpu/benchmark.js';
+import { ImageCrop } from '../../../src/worker/transforms/crop-image.js';
+import type { Border } from '../../../src/worker/transforms/crop-kernel.js';
 import { compileTransforms, parseTransforms } from '../../../src/worker/transforms/index.js';
 import { createTestContext } from '../../../src/worker/host/test-context.js';
+import { isOnEdge } from '../../crop-edge.js';
 import { random } from '../../random.js';
 
 /** How an image reaches the GPU. */
@@ -157,6 +162,64 @@ async function compareCases(seed: number, count: number): Promise<{ run: number;
   return { run, differing };
 }
 
+/** A crop of a picture, with what OpenCV or scipy makes of it. */
+export interface CropCase {
+  readonly region: Region;
+  readonly columns: number;
+  readonly rows: number;
+  readonly border: Border;
+  /** RGB. */
+  readonly expected: readonly number[];
+}
+
+/** The levels by which the GPU's crops differ from others: the most, and how many numbers of all do. */
+interface CropDifferences {
+  readonly fromCpu: { most: number; count: number };
+  readonly fromExpected: { most: number; count: number };
+  all: number;
+}
+
+/** Cuts crops out of pictures that a function of the place makes, from each kind of source. */
+async function compareCrops(cases: readonly CropCase[], width: number, height: number): Promise<CropDifferences> {
+  const { device } = await openDevice();
+  // The numbers are the levels.
+  const cpu = compileTransforms(parseTransforms([{ toTensor: { scale: 1 } }, { layout: 'NHWC' }]));
+  const transforms = compileGpuTransforms(device, cpu);
+  const data = new Uint8ClampedArray(width * height * 4);
+  for (let y = 0, to = 0; y < height; y++)
+    for (let x = 0; x < width; x++, to += 4) {
+      for (const channel of [0, 1, 2]) data[to + channel] = (x * 7 + y * 13 + channel * 29 + ((x * y) % 31) * 5) & 255;
+      data[to + 3] = 255;
+    }
+  const found = { fromCpu: { most: 0, count: 0 }, fromExpected: { most: 0, count: 0 }, all: 0 };
+  const add = (sum: { most: number; count: number }, difference: number): void => {
+    sum.most = Math.max(sum.most, difference);
+    sum.count += Number(difference !== 0);
+  };
+  for (const source of SOURCES) {
+    const image = await openImage(data, width, height, source);
+    for (const { region, columns, rows, border, expected } of cases) {
+      const crop = new ImageCrop(image, region, { columns, rows }, border);
+      const row = (await transforms.run(crop))!;
+      const levels = new Float32Array((await download(device, row.buffer, expected.length * 4)).buffer);
+      row.release();
+      // The bytes of BGRX are read in the other order.
+      const order = (at: number): number => (source === 'BGRX' ? at - (at % 3) + 2 - (at % 3) : at);
+      const own = (await cpu.run(crop)).data;
+      for (const [at, level] of levels.entries()) {
+        if (border === 'cut' && isOnEdge(crop, Math.floor(at / 3))) continue;
+        add(found.fromCpu, Math.abs(level - own[at]!));
+        add(found.fromExpected, Math.abs(level - expected[order(at)]!));
+      }
+      found.all += levels.length;
+    }
+    image.close();
+  }
+  transforms.dispose();
+  device.destroy();
+  return found;
+}
+
 /** Classifies an image, and tells what it took. */
 interface Answered {
   readonly scores: readonly number[];
@@ -167,10 +230,10 @@ interface Answered {
 }
 
 /**
- * Opens a model of digits on the GPU, with and without `preprocess` overridden. Software counts as a GPU here, and
+ * Opens a model of digits on the GPU. Software counts as a GPU here, and
  * reading a bitmap on the CPU takes a minute, by the clock. `wrong` lets the GPU copy bitmaps upside down.
  */
-async function openClassifiers(wrong = false) {
+async function openDigits(wrong: boolean) {
   Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });
   const now = performance.now.bind(performance);
   let skew = 0;
@@ -181,7 +244,6 @@ async function openClassifiers(wrong = false) {
     return getImageData.apply(this, args);
   };
   let copied = 0;
-  let device: GPUDevice | undefined;
   const { copyExternalImageToTexture } = GPUQueue.prototype;
   GPUQueue.prototype.copyExternalImageToTexture = function (source, target, size) {
     copied += 1;
@@ -194,30 +256,77 @@ async function openClassifiers(wrong = false) {
   });
   const model = await (await fetch('/public/models/digits/digits.onnx')).blob();
   const session = await engine.open(createFiles({ 'digits.onnx': model }), 'digits.onnx', {});
-  device = deviceOf(session);
+  return { session, device: deviceOf(session)!, copies: () => copied };
+}
+
+/** Opens a classifier on the GPU, with and without `preprocess` overridden: see `openDigits`. */
+async function openClassifiers(wrong = false) {
+  const { session, device, copies } = await openDigits(wrong);
   const steps = [{ grayscale: 1 }, { resize: [28, 28] }, { toTensor: {} }];
   const config = { handler: { imageProcessing: steps, output: 'logits', labels: [...'0123456789'], topK: 10 } };
   const warnings: string[] = [];
   const open = async (handler: ImageClassifier) => {
     await handler.initialize(createTestContext({ session, config }));
     return async (...images: ImageInput[]): Promise<Answered> => {
-      const before = copied;
+      const before = copies();
       const context = createTestContext({ session, config, batchSize: images.length });
       const rows = await handler.handle(images, { ...context, warn: (message) => warnings.push(message) });
       const scores = (rows as Classification[]).flatMap((row) =>
         [...row].sort((a, b) => a.label.localeCompare(b.label)).map(({ score }) => score),
       );
-      return { scores, copied: copied - before, trial: context.metrics.observations };
+      return { scores, copied: copies() - before, trial: context.metrics.observations };
     };
   };
   return {
     warnings,
     /** Bitmaps that the GPU has copied in all. */
-    copies: () => copied,
-    lose: () => device!.destroy(),
+    copies,
+    lose: () => device.destroy(),
     classify: await open(new ImageClassifier()),
     classifyOnCpu: await open(new Reading()),
   };
+}
+
+/**
+ * Opens a model of landmarks on the GPU, as the node of a workflow: see `openDigits`.
+ * @returns a function that runs it on crops of a frame
+ */
+async function openLandmarks() {
+  const { session, copies } = await openDigits(false);
+  const steps = [{ grayscale: 1 }, { toTensor: {} }];
+  const config = { handler: { imageProcessing: steps } };
+  const warnings: string[] = [];
+  const open = async (handler: LandmarkModel) => {
+    await handler.initialize(createTestContext({ session, config }));
+    return async (frame: ImageBitmap, regions: readonly Region[]) => {
+      const before = copies();
+      const trial: Observation[] = [];
+      const node = {
+        node: 'landmarks',
+        handler,
+        async handle(rows: readonly ImageInput[]) {
+          const context = createTestContext({ session, config, batchSize: rows.length });
+          const found = await handler.handle(rows, { ...context, warn: (message) => warnings.push(message) });
+          trial.push(...context.metrics.observations);
+          return found;
+        },
+      };
+      const image = await decodeImage(frame);
+      const crops = regions.map((region) => new ImageCrop(image, region, { columns: 28, rows: 28 }, 'replicate'));
+      const rows = await runOnCrops(node, crops, createTestContext({ session, config }));
+      image.close();
+      const numbers = rows.map((row) => [...(Object.values((row as PlacedOutputs).outputs)[0]!.data as Float32Array)]);
+      return { numbers, copied: copies() - before, trial: trial.filter(({ name }) => name === 'ImageTransformTime') };
+    };
+  };
+  return { warnings, copies, run: await open(new LandmarkModel()), runOnCpu: await open(new SeenLandmarks()) };
+}
+
+/** Its inputs could be read, so they are made on the CPU. */
+class SeenLandmarks extends LandmarkModel {
+  protected override checkRow(row: Tensor): Tensor {
+    return super.checkRow(row);
+  }
 }
 
 /** Reads the tensor that the built-in preprocessing made. */
@@ -232,7 +341,9 @@ class Reading extends ImageClassifier {
 
 export const gpu = {
   openClassifiers,
+  openLandmarks,
   compareCases,
+  compareCrops,
   openDevice,
   openImage,
   picture,

@@ -16,17 +16,18 @@ const ROUNDS = 3;
 
 /**
  * Transforms an image on the CPU and on a GPU, in turns. A GPU's time includes the wait for its answer.
+ * @param open returns the image, each time as another object, as another frame would be
  * @returns undefined if the GPU cannot transform this image
  * @throws what either of them throws
  */
 export async function compare(
-  image: DecodedImage,
+  open: () => DecodedImage,
   cpu: CompiledTransforms,
   gpu: GpuTransforms,
   device: GPUDevice,
 ): Promise<Benchmark | undefined> {
-  const expected = await cpu.run(image);
-  const row = await gpu.run(image);
+  const expected = await cpu.run(open());
+  const row = await gpu.run(open());
   if (!row) return undefined;
   const actual = await download(device, row.buffer, expected.data.byteLength).finally(row.release);
   const bytes = new Uint8Array(expected.data.buffer, expected.data.byteOffset, expected.data.byteLength);
@@ -35,9 +36,9 @@ export async function compare(
   if (!isEqual) return { isEqual, ...times };
   for (let round = 0; round < ROUNDS; round++) {
     const started = performance.now();
-    await cpu.run(image, expected.data);
+    await cpu.run(open(), expected.data);
     const between = performance.now();
-    const again = await gpu.run(image);
+    const again = await gpu.run(open());
     await device.queue.onSubmittedWorkDone();
     again?.release();
     times.cpu = Math.min(times.cpu, between - started);

@@ -4,7 +4,9 @@ import type { CompiledTransforms, RowDims } from '../compile.js';
 import type { Geometry } from '../lower.js';
 import { createProgram, type Program } from '../program.js';
 import { tensorForm } from '../tensor.js';
+import type { ImageCrop } from '../crop-image.js';
 import { GpuBuffers } from './buffers.js';
+import { cropPass, hasPlaces, placesOf } from './crop-pass.js';
 import { passesOf, type Pass } from './passes.js';
 import { pipelineCompiler, type Pipelines } from './pipelines.js';
 import type { PixelSource } from './shaders.js';
@@ -24,13 +26,14 @@ export interface GpuRow {
 /** Transforms that run on a GPU, on images of any size. Runs may overlap. */
 export interface GpuTransforms {
   /**
-   * Transforms one image, as the CPU does, bit for bit. A bitmap is copied from where the browser has it; another image
-   * is read as for the CPU, and sent.
+   * Transforms one image, as the CPU does, bit for bit; of an `ImageCrop`, which has arithmetic on floats, as far as
+   * the device rounds as the CPU does. A bitmap is copied from where the browser has it; another image is read as for
+   * the CPU, and sent. For crops of one image, one after the other, this is done once.
    * @returns undefined if only the CPU can transform the image: it is a bitmap with a transparent pixel, its pixels
-   *   have one byte or three, or it is too large for the device
+   *   have one byte or three, it is too large for the device, or a crop of it lies too far beyond it
    * @throws what reading the image throws; an Error if the device is lost or cannot do it, and after `dispose`
    */
-  run(image: DecodedImage): Promise<GpuRow | undefined>;
+  run(image: DecodedImage | ImageCrop): Promise<GpuRow | undefined>;
   /** Frees everything on the GPU, but a row only when it is released: a model may be about to read it. */
   dispose(): void;
 }
@@ -50,10 +53,15 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
   // All frames of a video have the same size: what one image needs is kept for the next one.
   let last: Planned | undefined;
   let current: { readonly of: Planned; readonly source: PixelSource; readonly resources: Resources } | undefined;
-  const planFor = ({ width, height }: DecodedImage): Planned => {
-    if (last?.width !== width || last.height !== height) {
-      const program = createProgram(transforms, width, height);
-      last = { width, height, program, passes: passesOf(program, form) };
+  const planFor = (image: DecodedImage | ImageCrop): Planned => {
+    const name = nameOf(image);
+    if (last?.name !== name) {
+      const program = createProgram(transforms, image.width, image.height);
+      const passes = passesOf(program, form);
+      last =
+        program.source && isCrop(image)
+          ? { name, program, window: wholeOf(image.source), passes: [cropPass(image, program.source), ...passes] }
+          : { name, program, window: program.source ?? NOTHING, passes };
     }
     return last;
   };
@@ -65,11 +73,10 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
   const resourcesFor = (plan: Planned, source: PixelSource, pipelines: Pipelines): Resources => {
     if (current?.of === plan && current.source === source) return current.resources;
     discardResources();
-    const { program, passes } = plan;
     current = {
       of: plan,
       source,
-      resources: new Resources(device, program.source ?? NOTHING, source, passes, pipelines),
+      resources: new Resources(device, plan.window, source, plan.passes, pipelines),
     };
     return current.resources;
   };
@@ -77,13 +84,20 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
   return {
     async run(image) {
       const plan = planFor(image);
-      const { program, passes } = plan;
-      const window = program.source ?? NOTHING;
-      const bitmap = program.source && image.bitmap;
-      const pixels = bitmap || !program.source ? undefined : await read(image, window);
-      const source = bitmap ? 'texture' : sourceOf(pixels);
+      const { program, window, passes } = plan;
+      const crop = program.source && isCrop(image) ? image : undefined;
+      if (crop && !hasPlaces(crop)) return undefined;
+      const frame: DecodedImage = crop?.source ?? image;
+      // Of a frame, several crops are likely to be cut out.
+      const isThere = (): boolean => crop !== undefined && current?.of === plan && current.resources.has(frame);
+      const bitmap = program.source && frame.bitmap;
+      const mayRead = program.source && !bitmap;
+      let pixels = mayRead && !isThere() ? await read(frame, window) : undefined;
+      const source = bitmap ? 'texture' : mayRead && !pixels ? current!.source : sourceOf(pixels);
       if (!source || !fits(device.limits, window, passes, source)) return undefined;
       const pipelines = await compile(source, passes);
+      // A run that overlaps may have sent another frame.
+      if (mayRead && !pixels && !isThere()) pixels = await read(frame, window);
       checkOpen();
       const taken: { result?: GPUBuffer; flag?: GPUBuffer } = {};
       try {
@@ -92,8 +106,9 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
           const ready = resourcesFor(plan, source, pipelines);
           taken.result = results.take(passes.at(-1)!.bytes);
           if (bitmap) taken.flag = flags.take(4);
-          if (bitmap) ready.copy(bitmap);
-          if (pixels) ready.send(pixels);
+          if (bitmap && !isThere()) ready.copy(frame, bitmap);
+          if (pixels) ready.send(frame, pixels);
+          if (crop) ready.lookUp(placesOf(crop.map, program.source!));
           ready.submit(taken.result, taken.flag);
         });
         const [isTransparent] = await Promise.all([taken.flag && isSet(taken.flag), submitted]);
@@ -124,14 +139,30 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
 
 /** A program, with its passes. */
 interface Planned {
-  readonly width: number;
-  readonly height: number;
+  /** What it is made for: `nameOf`. */
+  readonly name: string;
   readonly program: Program;
+  /** The part of the image, or of the image that a crop is of, that the first pass reads. */
+  readonly window: Rect;
   readonly passes: readonly Pass[];
 }
 
 /** The window of a program whose result shows only padding. */
 const NOTHING: Rect = { x: 0, y: 0, width: 0, height: 0 };
+
+function isCrop(image: DecodedImage | ImageCrop): image is ImageCrop {
+  return 'source' in image;
+}
+
+/** Returns all that a plan depends on. Crops differ only in their places. */
+function nameOf(image: DecodedImage | ImageCrop): string {
+  const of = isCrop(image) ? [image.border, image.source.width, image.source.height] : [];
+  return [image.width, image.height, ...of].join();
+}
+
+function wholeOf({ width, height }: DecodedImage): Rect {
+  return { x: 0, y: 0, width, height };
+}
 
 async function read(image: DecodedImage, window: Rect): Promise<Pixels | Strips> {
   return await (image.readStrips ? image.readStrips(window) : image.read(window));

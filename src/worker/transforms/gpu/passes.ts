@@ -9,7 +9,7 @@ import type { Taps } from '../taps.js';
 import type { TensorForm } from '../tensor.js';
 
 /** The functions of `shaders.ts` that run as passes. */
-export const ENTRIES = ['scaleColumns', 'scaleRows', 'nearest', 'place', 'gray', 'lookUp'] as const;
+export const ENTRIES = ['scaleColumns', 'scaleRows', 'nearest', 'place', 'gray', 'lookUp', 'crop'] as const;
 export type Entry = (typeof ENTRIES)[number];
 
 /** The numbers of a pass that its function reads, in the order of `Params` in `shaders.ts`. */
@@ -31,6 +31,9 @@ const PARAMS = [
   'channels',
   'reversed',
   'last',
+  /** `crop`: what is beyond the image; and 0, which the compiler of a GPU does not know. */
+  'border',
+  'zero',
 ] as const;
 
 export interface Pass {
@@ -40,13 +43,18 @@ export interface Pass {
   readonly height: number;
   /** `PARAMS`. */
   readonly params: Int32Array<ArrayBuffer>;
-  /** What the function looks up: taps, indices, or the numbers of each byte value. Empty if nothing. */
+  /** What the function looks up: taps, indices, places, or the numbers of each byte value. Empty if nothing. */
   readonly table: Int32Array<ArrayBuffer>;
   /** The bytes of the result: four for each pixel, or for each number of the tensor. */
   readonly bytes: number;
 }
 
 type Params = Partial<Record<(typeof PARAMS)[number], number>>;
+
+/** Returns the numbers in their order; those that are missing are 0. */
+export function paramsOf(params: Params): Int32Array<ArrayBuffer> {
+  return Int32Array.from(PARAMS, (name) => params[name] ?? 0);
+}
 
 /**
  * Returns the passes in the order in which they run. The first one reads the window `source` of the image, and the last
@@ -59,7 +67,7 @@ export function passesOf(program: Program, form: TensorForm): readonly Pass[] {
     const { width, height } = output;
     const all: Params = { width, height, sourceWidth: input.width, sourceHeight: input.height, ...params };
     const bytes = width * height * numbers * 4;
-    passes.push({ entry, width, height, params: Int32Array.from(PARAMS, (name) => all[name] ?? 0), table, bytes });
+    passes.push({ entry, width, height, params: paramsOf(all), table, bytes });
     input = output;
   };
   for (const operation of program.operations) {

@@ -1,5 +1,5 @@
 /** What a GPU holds for a program: the image, the pixels between its passes, and the tables that they look up. */
-import type { Pixels, Rect, Strips } from '../../../contract/images.js';
+import type { DecodedImage, Pixels, Rect, Strips } from '../../../contract/images.js';
 import type { Pass } from './passes.js';
 import type { Pipelines } from './pipelines.js';
 import { BINDINGS, TILE, type PixelSource } from './shaders.js';
@@ -37,6 +37,10 @@ export class Resources {
   readonly #texture: GPUTexture | undefined;
   /** The image, if its pixels are sent. */
   readonly #words: GPUBuffer | undefined;
+  /** What the first pass looks up. */
+  readonly #table: GPUBuffer;
+  /** The image that was copied or sent last. */
+  #shown: WeakRef<DecodedImage> | undefined;
   /** Whether a pixel of the bitmap is transparent. */
   readonly #transparent: GPUBuffer | undefined;
   /** The bindings of each pass but the last, whose result is another buffer each time. */
@@ -68,11 +72,13 @@ export class Resources {
         ]
       : [{ binding: BINDINGS.source, resource: { buffer: this.#words! } }];
     const groups: GPUBindGroup[] = [];
-    for (const [index, { params, table, bytes }] of passes.entries()) {
+    const tables = passes.map(({ table }) => this.#filled(table, STORAGE | COPY_DST));
+    this.#table = tables[0]!;
+    for (const [index, { params, bytes }] of passes.entries()) {
       const entries = [
         ...input,
         { binding: BINDINGS.params, resource: { buffer: this.#filled(params, UNIFORM) } },
-        { binding: BINDINGS.lookedUp, resource: { buffer: this.#filled(table, STORAGE) } },
+        { binding: BINDINGS.lookedUp, resource: { buffer: tables[index]! } },
       ];
       input = entries;
       if (index === passes.length - 1) break;
@@ -84,18 +90,29 @@ export class Resources {
     this.#lastEntries = input;
   }
 
+  /** Returns whether the device has an image already. */
+  has(image: DecodedImage): boolean {
+    return this.#shown?.deref() === image;
+  }
+
+  /** Replaces what the first pass looks up. */
+  lookUp(table: Int32Array<ArrayBuffer>): void {
+    this.#device.queue.writeBuffer(this.#table, 0, table);
+  }
+
   /** Copies the window of a bitmap, without a conversion of its colors. @throws `DOMException` if it was closed */
-  copy(bitmap: ImageBitmap): void {
+  copy(image: DecodedImage, bitmap: ImageBitmap): void {
     const { x, y, width, height } = this.#window;
     this.#device.queue.copyExternalImageToTexture(
       { source: bitmap, origin: [x, y] },
       { texture: this.#texture!, premultipliedAlpha: false, colorSpace: 'srgb' },
       [width, height],
     );
+    this.#shown = new WeakRef(image);
   }
 
-  /** Sends the pixels of the window, of four bytes each. */
-  send(pixels: Pixels | Strips): void {
+  /** Sends the pixels of an image's window, of four bytes each. */
+  send(image: DecodedImage, pixels: Pixels | Strips): void {
     const { width, height } = this.#window;
     const row = width * 4;
     const write = (top: number, data: Uint8Array | Uint8ClampedArray, from: number, bytes: number): void =>
@@ -108,6 +125,7 @@ export class Resources {
       }
     } else if (pixels.stride === row) write(0, pixels.data, 0, height * row);
     else for (let top = 0; top < height; top++) write(top, pixels.data, top * pixels.stride, row);
+    this.#shown = new WeakRef(image);
   }
 
   /** Runs the passes. `flag` receives whether a pixel was transparent: 0 or 1, as uint32. */

@@ -1,7 +1,9 @@
 /**
- * The passes in WGSL. All arithmetic is on integers, as in Pillow: WGSL guarantees their results, while a GPU may
- * compute a division of floats with another last bit. So each number of the tensor is looked up, as the bits of a
- * float32, by the byte that it stands for.
+ * The passes in WGSL. All arithmetic but that of `crop` is on integers, as in Pillow: WGSL guarantees their results,
+ * while a GPU may compute a division of floats with another last bit. So each number of the tensor is looked up, as the
+ * bits of a float32, by the byte that it stands for.
+ *
+ * `crop` is on float32, as on the CPU (`crop-region.ts`): sums and products alone, each rounded before the next one.
  */
 import { PRECISION_BITS } from '../taps.js';
 
@@ -51,6 +53,7 @@ struct Params {
   weights: i32,
   fill: u32,
   channels: i32, reversed: i32, last: i32,
+  border: i32, zero: u32,
 }
 
 @group(0) @binding(${BINDINGS.params}) var<uniform> params: Params;
@@ -138,6 +141,67 @@ fn lookUp(@builtin(global_invocation_id) id: vec3<u32>) {
     let to = select(channel * params.width * params.height + first, first * params.channels + channel, params.last == 1);
     result[to] = bitcast<u32>(lookedUp[channel * 256 + bytes[channel]]);
   }
+}
+
+/** A place along an axis, and the weights of the pixels before and after it. */
+struct Place { pixel: i32, isBetween: bool, before: f32, after: f32 }
+
+/** Adds two numbers of 64 bits, in units of 2^-48 pixels. */
+fn placeAt(first: i32, second: i32) -> Place {
+  let addend = bitcast<u32>(lookedUp[first + 1]);
+  let low = addend + bitcast<u32>(lookedUp[second + 1]);
+  let sum = lookedUp[first] + lookedUp[second] + select(0, 1, low < addend);
+  let high = bitcast<u32>(sum) & 0xffffu;
+  let borrow = select(0u, 1u, low != 0u);
+  return Place(sum >> 16u, (high | low) != 0u, partOfPixel(65536u - high - borrow, 0u - low), partOfPixel(high, low));
+}
+
+fn partOfPixel(high: u32, low: u32) -> f32 {
+  return f32(high) * 0x1p-16f + f32(low) * 0x1p-48f;
+}
+
+/** Keeps a GPU from computing a product and a sum in one, which would round once: it does not know the zero. */
+fn rounded(value: vec3<f32>) -> vec3<f32> {
+  return bitcast<vec3<f32>>(bitcast<vec3<u32>>(value) ^ vec3<u32>(params.zero));
+}
+
+fn mixed(first: vec3<f32>, second: vec3<f32>, at: Place) -> vec3<f32> {
+  return rounded(rounded(first * at.before) + rounded(second * at.after));
+}
+
+/** Returns a place whose pixels beyond the image have no weight. */
+fn faded(at: Place, size: i32) -> Place {
+  let isBefore = at.pixel >= 0 && at.pixel < size;
+  let isAfter = at.pixel >= -1 && at.pixel < size - 1;
+  return Place(at.pixel, at.isBetween, select(0.0, at.before, isBefore), select(0.0, at.after, isAfter));
+}
+
+fn isBeyond(at: Place, size: i32) -> bool {
+  return at.pixel < 0 || at.pixel >= size || (at.pixel == size - 1 && at.isBetween);
+}
+
+@compute @workgroup_size(${TILE}, ${TILE})
+fn crop(@builtin(global_invocation_id) id: vec3<u32>) {
+  let at = vec2<i32>(id.xy);
+  if (isOutside(at)) { return; }
+  let size = vec2<i32>(params.sourceWidth, params.sourceHeight);
+  let column = 4 * at.x;
+  let row = 4 * (params.width + at.y);
+  var x = placeAt(column, row);
+  var y = placeAt(column + 2, row + 2);
+  if (params.border == 2 && (isBeyond(x, size.x) || isBeyond(y, size.y))) {
+    write(at, vec3<i32>(0));
+    return;
+  }
+  if (params.border != 0) {
+    x = faded(x, size.x);
+    y = faded(y, size.y);
+  }
+  let before = clamp(vec2<i32>(x.pixel, y.pixel), vec2<i32>(0), size - 1);
+  let after = clamp(vec2<i32>(x.pixel, y.pixel) + 1, vec2<i32>(0), size - 1);
+  let upper = mixed(vec3<f32>(pixel(before.x, before.y)), vec3<f32>(pixel(after.x, before.y)), x);
+  let lower = mixed(vec3<f32>(pixel(before.x, after.y)), vec3<f32>(pixel(after.x, after.y)), x);
+  write(at, vec3<i32>(round(mixed(upper, lower, y))));
 }
 `;
 }
