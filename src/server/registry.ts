@@ -1,5 +1,5 @@
 import { describeValue } from '../contract/describe-value.js';
-import { TabServeError } from '../contract/errors.js';
+import { messageOf, TabServeError } from '../contract/errors.js';
 import type { ServedVersion } from './served-version.js';
 import { modelNotFound, ServingError, unavailable, versionNotFound } from './serving-error.js';
 
@@ -19,7 +19,14 @@ export class Registry {
 
   /** @param onChange called when a version was added, removed, replaced, or made a default */
   constructor(onChange: () => void = () => {}) {
-    this.#onChange = onChange;
+    this.#onChange = () => {
+      try {
+        onChange();
+      } catch (error) {
+        // The app's own: what has changed has changed.
+        console.warn(`tabserve: onChange: ${messageOf(error)}`);
+      }
+    };
   }
 
   /**

@@ -48,6 +48,11 @@ export interface CreatedArchive {
 
 const NAME = /^[A-Za-z0-9][\w.-]*$/;
 
+/** @throws `model-config` for what is no name of an archive */
+export function checkArchiveName(flag: string, name: string): void {
+  if (!NAME.test(name)) throw wrongFlag(flag, 'letters, digits, "_", "-" and "."', name);
+}
+
 /**
  * Writes a model archive that both TorchServe and TabServe read: `MAR-INF/MANIFEST.json` as torch-model-archiver writes
  * it, and `tabserve.json` with the SHA-256 of each file and the golden examples.
@@ -57,7 +62,7 @@ const NAME = /^[A-Za-z0-9][\w.-]*$/;
  */
 export async function createArchive(flags: ArchiveFlags): Promise<CreatedArchive> {
   const name = required(flags, 'model-name');
-  if (!NAME.test(name)) throw wrongFlag('model-name', 'letters, digits, "_", "-" and "."', name);
+  checkArchiveName('model-name', name);
   // A server would refuse it when the archive is registered.
   if (flags.version !== undefined) checkSegment('version', flags.version);
   const format = (flags['archive-format'] ?? 'default') as ArchiveFormat;

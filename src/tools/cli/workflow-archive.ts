@@ -5,9 +5,8 @@ import { WORKFLOW_MANIFEST } from '../../worker/models/manifest.js';
 import { readWar } from '../../worker/models/war.js';
 import { localSource } from '../../worker/models/sources/packed.js';
 import { addExtraFiles, addFile, readLocal, type ArchiveFiles } from './archive-files.js';
-import { encode, formatDate, type CreatedArchive } from './archive.js';
+import { checkArchiveName, encode, formatDate, type CreatedArchive } from './archive.js';
 import { asBlobs } from './local-archive.js';
-import { wrongFlag } from './flags.js';
 import { checkTarget, writeArchive } from './write-archive.js';
 
 /** The flags of `tabserve archive --workflow`: torch-workflow-archiver's. */
@@ -20,8 +19,6 @@ export interface WorkflowFlags {
   readonly force?: boolean | undefined;
 }
 
-const NAME = /^[A-Za-z0-9][\w.-]*$/;
-
 /**
  * Writes a workflow archive (`.war`) that both TorchServe and TabServe read: the YAML that describes the graph, and the
  * manifest as torch-workflow-archiver writes it.
@@ -33,7 +30,7 @@ export async function createWorkflowArchive(flags: WorkflowFlags): Promise<Creat
   for (const [flag, value] of Object.entries({ 'workflow-name': name, 'spec-file': spec }))
     if (value === undefined || value === '')
       throw new TabServeError('model-config', `--${flag} is missing. Try: tabserve archive --help`);
-  if (!NAME.test(name!)) throw wrongFlag('workflow-name', 'letters, digits, "_", "-" and "."', name);
+  checkArchiveName('workflow-name', name!);
   const path = join(flags['export-path'] ?? '.', `${name}.war`);
   await checkTarget(path, 'default', force === true);
   const files: ArchiveFiles = new Map();

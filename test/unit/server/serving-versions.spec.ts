@@ -417,3 +417,20 @@ test('a version is scaled after the call that registered it has been aborted', a
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   await server.dispose();
 });
+
+test('an onChange that throws is told, and stops nothing', async () => {
+  const warned: unknown[] = [];
+  const { warn } = console;
+  console.warn = (text: unknown) => void warned.push(text);
+  try {
+    const onChange = (): void => {
+      throw new Error('the disk is full');
+    };
+    const server = new ModelServer({ onChange });
+    await server.register(new FakeClient());
+    expect(await server.predict('digits', 'x')).toEqual({ version: '1.0' });
+    expect(warned).toEqual(['tabserve: onChange: the disk is full']);
+  } finally {
+    console.warn = warn;
+  }
+});
