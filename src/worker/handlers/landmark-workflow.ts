@@ -4,7 +4,7 @@ import type { DecodedImage, ImageInput, Region } from '../../contract/images.js'
 import type { Tensors } from '../../contract/tensors.js';
 import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { distinct, identify, smooth, type FollowState } from '../outputs/people/follow.js';
+import { distinct, identify, smooth, startAnew, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
 import { inPhoto } from '../outputs/people/key-points.js';
 import { squareOf } from '../outputs/people/region.js';
@@ -205,7 +205,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     const elapsed = last && time > last.time ? time - last.time : FRAME_SECONDS;
     const smoothing = this.param<boolean>('smoothing', index, context);
     const { state: tracks, ids } = identify(
-      state?.tracks,
+      state?.tracks ?? (last && startAnew(last.tracks)),
       found.map((one) => one.found),
     );
     const smoothed = found.map((one, at) => {

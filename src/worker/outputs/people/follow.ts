@@ -54,6 +54,11 @@ export function identify(
   );
 }
 
+/** Returns the tracks of nobody. Their ids go on, so that none is given to two. */
+export function startAnew({ lastId }: TrackerState): TrackerState {
+  return { ...NO_TRACKS, lastId };
+}
+
 /** Smooths the landmarks of one of them, by its state in the frame before. */
 export function smooth<F extends FoundLandmarks>(
   found: F,

@@ -136,10 +136,15 @@ test('a sequence: the detector runs at first, every detectEvery frames, and when
   // The id stays with a face that was away for two frames.
   const back = [await sequence.predict(photo(80)), await sequence.predict(photo(80))];
   expect(back.map(([found]) => found!.id)).toEqual([1, 1]);
-  // Another size: it is detected anew.
+  // Another size: it is detected anew, with an id that nobody had before.
   const before = ran.detector;
-  await sequence.predict(photo(60));
-  expect(ran.detector).toBe(before + 1);
+  const anew = [
+    await sequence.predict(photo(60)),
+    await sequence.predict(photo(80)),
+    await sequence.predict(photo(80)),
+  ];
+  expect(ran.detector).toBe(before + 2);
+  expect(anew.map(([found]) => found!.id)).toEqual([2, 3, 3]);
 });
 
 test('a sequence: landmarks are smoothed, unless smoothing is off', async () => {
