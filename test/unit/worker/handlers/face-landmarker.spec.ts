@@ -40,6 +40,18 @@ test('face_detector: box and points in pixels of the photo, also beyond its edge
   ]);
 });
 
+test('face_detector: a box whose width or height is 0 or less is none', async () => {
+  for (const size of [
+    [-2, -2],
+    [2, -2],
+    [0, 2],
+  ]) {
+    const objects = float([1, 1, 9], [2, 0, 0, ...size, -1, 0, 1, 0]);
+    const handler = await createTestHandler(FaceDetector, { ...detector(2), outputs: { objects } });
+    expect(await handler.predict(photo(80))).toEqual([]);
+  }
+});
+
 test('face_detector: a config that does not fit the model, and numbers that are none', async () => {
   const wrong = (handler: Record<string, unknown>) =>
     createTestHandler(FaceDetector, { ...detector(2), config: { handler } });
