@@ -7,7 +7,7 @@ import type { ConfigSchema } from '../../shared/schema.js';
 import { distinct, identify, smooth, startAnew, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
 import { inPhoto } from '../outputs/people/key-points.js';
-import { squareOf } from '../outputs/people/region.js';
+import { hasInside, squareOf } from '../outputs/people/region.js';
 import { numbersOf } from '../outputs/rows.js';
 import { checkScores } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
@@ -217,7 +217,9 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
       height,
       time,
       sinceDetection: detects ? 0 : state!.sinceDetection + 1,
-      followed: found.map(({ next: region }, at) => ({ region, id: ids[at], smooth: smoothed[at]!.state })),
+      followed: found
+        .map(({ next: region }, at) => ({ region, id: ids[at], smooth: smoothed[at]!.state }))
+        .filter(({ region }) => hasInside(region)),
       tracks,
     };
     context.setState(index, next);
@@ -231,7 +233,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     detects: boolean,
   ): Promise<readonly Reading<Found>[]> {
     const limit = this.param<number>('maxDetections', row.index, row.context);
-    const detected = detects ? (await this.findRegions(row)).map((region) => ({ region })) : [];
+    const detected = detects ? (await this.findRegions(row)).filter(hasInside).map((region) => ({ region })) : [];
     const areOthers = followed.length === 0 && this.detectsEachOnce;
     const places = areOthers ? detected.slice(0, limit) : distinct([...followed, ...detected], limit);
     const readings = await this.readRegions(

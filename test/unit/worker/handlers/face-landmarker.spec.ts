@@ -159,6 +159,32 @@ test('a sequence: the detector runs at first, every detectEvery frames, and when
   expect(anew.map(([found]) => found!.id)).toEqual([2, 3, 3]);
 });
 
+test('a sequence: points that are all at one place say nowhere to look', async () => {
+  let detected = 0;
+  const handler = await createTestHandler(FaceLandmarker, {
+    nodes: {
+      detect: {
+        ...detector(3),
+        outputs: () => {
+          detected++;
+          return detector(3).outputs;
+        },
+      },
+      landmarks: {
+        inputs: input(10),
+        outputs: { output_mesh: float([1, 1404], new Float32Array(1404)), output_faceflag: float([1, 1], [1]) },
+        config: UNIT_NHWC,
+      },
+    },
+  });
+  detected = 0;
+  const sequence = handler.openSequence();
+  for (let frame = 1; frame <= 3; frame++) {
+    expect(await sequence.predict(photo(80))).toMatchObject([{ score: 1 }]);
+    expect(detected).toBe(frame);
+  }
+});
+
 test('a sequence: landmarks are smoothed, unless smoothing is off', async () => {
   const spread = async (smoothing: boolean): Promise<number> => {
     const { handler } = await landmarker({ face: true });
