@@ -9,7 +9,7 @@ import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
 import { inPhoto } from '../outputs/people/key-points.js';
 import { hasInside, squareOf } from '../outputs/people/region.js';
 import { numbersOf } from '../outputs/rows.js';
-import { checkScores } from '../outputs/scores.js';
+import { checkScores, inUnit } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { ImageCrop } from '../transforms/crop-image.js';
 import { cropRegion } from '../transforms/crop-region.js';
@@ -296,8 +296,9 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
           'inference-failed',
           `The output "${name}" of the node "landmarks" has ${data.length} numbers for a region, and ${length} were expected. Name another output in handler.outputs.`,
         );
-      checkScores(data, length === 1 ? 'probabilities' : 'logits', false);
-      return data;
+      const isScore = length === 1;
+      checkScores(data, isScore ? 'probabilities' : 'logits', false);
+      return isScore ? data.map(inUnit) : data;
     });
   }
 }

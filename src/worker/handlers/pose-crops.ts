@@ -5,8 +5,8 @@ import type { Box } from '../outputs/detection/detection.js';
 import { darkPoint } from '../outputs/people/dark.js';
 import { toPhoto } from '../outputs/people/region.js';
 import { simccPoint } from '../outputs/people/simcc.js';
-import { checkScores } from '../outputs/scores.js';
-import { inUnit, type PersonForm } from './pose-form.js';
+import { checkScores, inUnit } from '../outputs/scores.js';
+import type { PersonForm } from './pose-form.js';
 import { poseMisfit } from './pose-misfit.js';
 
 type Size = { readonly columns: number; readonly rows: number };

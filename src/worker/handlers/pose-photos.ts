@@ -3,10 +3,10 @@ import { viewColumns } from '../outputs/detection/columns.js';
 import type { ModelFacts, TensorView } from '../outputs/detection/decoder.js';
 import { createDecoder } from '../outputs/detection/formats.js';
 import { boxAround } from '../outputs/people/found.js';
-import { checkScores } from '../outputs/scores.js';
+import { checkScores, inUnit } from '../outputs/scores.js';
 import { boxesInImage } from './image-boxes.js';
 import type { Placement } from './placements.js';
-import { inUnit, type PhotoForm, type Pose, type PosePoint } from './pose-form.js';
+import type { PhotoForm, Pose, PosePoint } from './pose-form.js';
 import { poseMisfit } from './pose-misfit.js';
 
 /** MoveNet's points, and what MultiPose says of each person: its points, ymin, xmin, ymax, xmax, and the score. */

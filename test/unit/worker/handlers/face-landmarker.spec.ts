@@ -199,6 +199,27 @@ test('a sequence: landmarks are smoothed, unless smoothing is off', async () => 
   expect(await spread(true)).toBeLessThan((await spread(false)) / 1.2);
 });
 
+test('hand_landmarker: scores that float16 has rounded are in 0..1', async () => {
+  const outputs = {
+    'Identity:0': float([1, 63], new Float32Array(63)),
+    'Identity_1:0': float([1, 1], [1.0005]),
+    'Identity_2:0': float([1, 1], [-0.0005]),
+  };
+  const points = ['wrist', 'index', 'middle', 'ring', 'little', 'thumb', 'thumbTip'];
+  const row = [3, 0, 0, 2, 2, ...points.flatMap((_, at) => [at, at])];
+  const hands = await createTestHandler(HandLandmarker, {
+    nodes: {
+      detect: {
+        inputs: input(8),
+        outputs: { objects: float([1, 1, 19], row) },
+        config: { handler: { ...SMALL, points } },
+      },
+      landmarks: { inputs: input(10), outputs, config: UNIT_NHWC },
+    },
+  });
+  expect(await hands.predict(photo(80))).toMatchObject([{ score: 1, handedness: 'left', handednessScore: 1 }]);
+});
+
 test('a node with other points or outputs is refused', async () => {
   const { nodes } = {
     nodes: {
