@@ -146,6 +146,39 @@ test('only objects with the label person are looked at, and a detector must have
   });
 });
 
+test('BlazePose: heat maps that are no probabilities are refused', async () => {
+  const blazePose = (heat: number) => {
+    // Cancels the middle's number: the sum of the weights is 0.
+    const heatmap = new Float32Array(64 * 64 * 39);
+    heatmap.fill(heat, 0, 39);
+    heatmap.fill(-heat, 39, 78);
+    return {
+      inputs: [{ name: 'input', dtype: 'float32', dims: [1, 64, 64, 3] }] as const,
+      outputs: {
+        ld_3d: float([1, 195], new Float32Array(195)),
+        output_poseflag: float([1, 1], [0.9]),
+        activation_heatmap: float([1, 64, 64, 39], heatmap),
+      },
+      config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+    };
+  };
+  const nodes = (heat: number) => ({
+    detect: {
+      inputs: [{ name: 'input', dtype: 'float32', dims: [1, 8, 8, 3] }] as const,
+      outputs: { objects: float([1, 1, 9], [3, 0, 0, 2, 2, 0, 0, 0, -2]) },
+      config: { handler: { anchors: { grids: [1], perCell: [1] }, points: ['hips', 'edge'] } },
+    },
+    landmarks: blazePose(heat),
+  });
+  const handler = await createTestHandler(PoseLandmarker, { nodes: nodes(0), config: WITH_DETECTOR });
+  expect(await handler.predict(photo([80, 80]))).toHaveLength(1);
+  const wrong = await createTestHandler(PoseLandmarker, { nodes: nodes(4), config: WITH_DETECTOR });
+  await expect(wrong.predict(photo([80, 80]))).rejects.toMatchObject({
+    code: 'inference-failed',
+    message: expect.stringContaining('needs probabilities, in 0..1, but the model returned numbers from -4 to 4'),
+  });
+});
+
 test('a sequence of a model that sees the whole photo: ids stay, and landmarks are smoothed', async () => {
   let step = 0;
   // Two people of MoveNet's MultiPose walk through each other.
