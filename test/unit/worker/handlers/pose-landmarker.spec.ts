@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { PoseLandmarker, type PoseLandmarks } from '../../../../src/worker/handlers/pose-landmarker.ts';
+import { yoloPoseForm } from '../../../../src/worker/handlers/pose-photos.ts';
+import { labelCount } from '../../../../src/worker/outputs/labels.ts';
+import { UltralyticsExport } from '../../../../src/worker/outputs/ultralytics.ts';
 import { createTestHandler } from '../../../../src/worker/host/testing.ts';
 import type { Tensors } from '../../../../src/contract/tensors.ts';
 
@@ -177,6 +180,31 @@ test('BlazePose: heat maps that are no probabilities are refused', async () => {
     code: 'inference-failed',
     message: expect.stringContaining('needs probabilities, in 0..1, but the model returned numbers from -4 to 4'),
   });
+});
+
+test('Ultralytics’ pose models: a file whose kpt_shape does not fit the output and the names is refused', async () => {
+  const open = async (metadata: Record<string, string>) => {
+    const { keyPoints, names } = new UltralyticsExport(metadata);
+    const output = { name: 'output0', dtype: 'float32', dims: [1, 56, 8400] } as const;
+    const facts = { outputs: [output], output, size: undefined, labels: undefined };
+    const rest = { json: () => Promise.reject(new Error()), warn: () => {} };
+    return await yoloPoseForm('yolov8', { ...facts, ...rest }, keyPoints ?? [17, 3], labelCount(names));
+  };
+  const names = "{0: 'person'}";
+  await open({ names, kpt_shape: '[17, 3]' });
+  await open({ kpt_shape: '[17, 3]' });
+  await open({ names });
+  for (const kpt_shape of ['[17, 2]', '[16, 3]', '[1, 3]', '[1000000000, 3]', '[25, 2]'])
+    await expect(open({ names, kpt_shape }), kpt_shape).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining(", boxes], by names and kpt_shape in the model's file; the node"),
+    });
+  await expect(open({ names: "{0: 'cat', 1: 'dog'}" })).rejects.toThrow(
+    'needs [rows, 4 + 2 + 17 · 3, boxes], by names',
+  );
+  // Numbers that say nothing.
+  for (const kpt_shape of ['[0, 3]', '[-1, 3]', '[16.5, 2]', '[17, 4]', '17', 'x'])
+    expect(new UltralyticsExport({ kpt_shape }).keyPoints, kpt_shape).toBeUndefined();
 });
 
 test('a sequence of a model that sees the whole photo: ids stay, and landmarks are smoothed', async () => {
