@@ -305,8 +305,9 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
 
 /** Returns the side of the square images that the model of a node takes. @throws `model-config` if there is none */
 function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unknown>>): number {
-  const side = inputInfo.dims[2];
-  if (inputInfo.dims.length === 4 && typeof side === 'number') return side;
+  const [, first, side, last] = inputInfo.dims;
+  // One of the two is the channels.
+  if (inputInfo.dims.length === 4 && typeof side === 'number' && (side === first || side === last)) return side;
   throw new TabServeError(
     'model-config',
     `Node "${node}": the model must take square images of one size, but its input "${inputInfo.name}" has the dims [${inputInfo.dims.map((one) => one ?? '?').join(', ')}].`,

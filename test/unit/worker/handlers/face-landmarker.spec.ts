@@ -231,6 +231,13 @@ test('a node with other points or outputs is refused', async () => {
     code: 'model-config',
     message: expect.stringContaining('has no output "output_mesh"; it has "output"'),
   });
+  const oblong = { ...nodes.landmarks, inputs: [{ name: 'input', dtype: 'float32', dims: [1, 10, 20, 3] }] as const };
+  await expect(createTestHandler(FaceLandmarker, { nodes: { ...nodes, landmarks: oblong } })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining(
+      'must take square images of one size, but its input "input" has the dims [1, 10, 20, 3]',
+    ),
+  });
   const outputs = {
     points: float([1, 63], new Float32Array(63)),
     there: float([1, 1], [1]),
