@@ -152,6 +152,13 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     this.#detectorSide = sideOf(this.#detect);
     this.#side = sideOf(this.landmarks);
     const { model } = this.landmarks.handler;
+    const names = this.outputs.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputs: "${twice}" has two roles. Name another output for one of them; those without a name have their usual one.`,
+      );
     const missing = this.outputs.find(({ name }) => !model.outputs.some((output) => output.name === name));
     if (missing)
       throw new TabServeError(

@@ -248,6 +248,13 @@ test('a node with other points or outputs is refused', async () => {
     nodes: { detect: detector(3), landmarks: { inputs: input(10), outputs, config: UNIT_NHWC } },
     config: { handler: { outputs: names } },
   });
+  // Handedness would be the same number as the score.
+  await expect(
+    createTestHandler(HandLandmarker, {
+      nodes: { detect: detector(3), landmarks: { inputs: input(10), outputs, config: UNIT_NHWC } },
+      config: { handler: { outputs: { ...names, handedness: 'there' } } },
+    }),
+  ).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('"there" has two roles') });
   await expect(hands.predict(photo(80))).rejects.toMatchObject({
     code: 'model-config',
     message: expect.stringContaining('must find 7 key points, not 2'),
