@@ -239,6 +239,30 @@ test('a sequence of a model that sees the whole photo: ids stay, and landmarks a
   }
 });
 
+test('a sequence: whoever is in the answer has an id, of a low score, too', async () => {
+  // The second one appears later.
+  let frame = -1;
+  const person = (x: number, score: number) => [
+    ...Array.from({ length: 17 }, (_, at) => [0.2 + at / 40, x + (at % 5) / 50, score]).flat(),
+    0.2,
+    x,
+    0.6,
+    x + 0.1,
+    score,
+  ];
+  const outputs = () => {
+    frame++;
+    return { output: float([1, 2, 56], [...person(0.1 + frame / 200, 0.27), ...person(0.6, frame > 1 ? 0.26 : 0)]) };
+  };
+  const landmarks = { inputs: input(1, 3, 64, 64), outputs, config: YOLO };
+  const handler = await createTestHandler(PoseLandmarker, { nodes: { landmarks } });
+  frame = -1;
+  const sequence = handler.openSequence();
+  const ids: (number | undefined)[][] = [];
+  for (let at = 0; at < 5; at++) ids.push((await sequence.predict(photo([64, 64]))).map(({ id }) => id));
+  expect(ids).toEqual([[1], [1], [1, undefined], [1, 2], [1, 2]]);
+});
+
 test('a model that does not fit its form, keys without effect, and numbers that are none', async () => {
   const make = (landmarks: TestNode, handler: Record<string, unknown> = {}, more = {}) =>
     createTestHandler(PoseLandmarker, { nodes: { landmarks }, config: { handler, ...more } });
