@@ -3,7 +3,7 @@ import type { Region } from '../../../contract/images.js';
 import { iou } from '../nms.js';
 import { NO_TRACKS, track, type TrackerState } from '../tracking/byte-track.js';
 import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from '../tracking/one-euro.js';
-import type { FoundLandmarks } from './found.js';
+import { boxAround, type FoundLandmarks } from './found.js';
 import { boxOfRegion } from './region.js';
 
 /** Where one of them is expected in the next frame, and its smoothed landmarks: undefined if they are not smoothed. */
@@ -62,7 +62,7 @@ export function startAnew({ lastId }: TrackerState): TrackerState {
   return { ...NO_TRACKS, lastId };
 }
 
-/** Smooths the landmarks of one of them, by its state in the frame before. */
+/** Smooths the landmarks of one of them, and the box around them, by its state in the frame before. */
 export function smooth<F extends FoundLandmarks>(
   found: F,
   before: OneEuroState | undefined,
@@ -79,5 +79,8 @@ export function smooth<F extends FoundLandmarks>(
     y: state.values[3 * at + 1]!,
     ...(point.z === undefined ? {} : { z: state.values[3 * at + 2]! }),
   }));
-  return { found: { ...found, landmarks: smoothed }, state };
+  // The model's own box stays as it is.
+  const around = boxAround(landmarks);
+  const isAround = (['xmin', 'ymin', 'xmax', 'ymax'] as const).every((edge) => box[edge] === around[edge]);
+  return { found: { ...found, box: isAround ? boxAround(smoothed) : box, landmarks: smoothed }, state };
 }

@@ -1,7 +1,7 @@
 // Faces, hands and bodies with stand-ins for the models. Against MediaPipe: test/node/people.spec.ts.
 import { expect, test } from '@playwright/test';
 import { FaceDetector } from '../../../../src/worker/handlers/face-detector.ts';
-import { FaceLandmarker } from '../../../../src/worker/handlers/face-landmarker.ts';
+import { FaceLandmarker, type FoundLandmarks } from '../../../../src/worker/handlers/face-landmarker.ts';
 import { HandLandmarker } from '../../../../src/worker/handlers/hand-landmarker.ts';
 import { createTestHandler } from '../../../../src/worker/host/testing.ts';
 import type { Tensors } from '../../../../src/contract/tensors.ts';
@@ -218,6 +218,17 @@ test('hand_landmarker: scores that float16 has rounded are in 0..1', async () =>
     },
   });
   expect(await hands.predict(photo(80))).toMatchObject([{ score: 1, handedness: 'left', handednessScore: 1 }]);
+});
+
+test('a sequence: the box is the smallest one around the smoothed landmarks', async () => {
+  const { handler } = await landmarker({ face: true });
+  const sequence = handler.openSequence();
+  for (let frame = 0; frame < 4; frame++) {
+    const [{ box, landmarks }] = (await sequence.predict(photo(80))) as [FoundLandmarks];
+    const [xs, ys] = [landmarks.map(({ x }) => x), landmarks.map(({ y }) => y)];
+    expect([box.xmin, box.xmax]).toEqual([Math.min(...xs), Math.max(...xs)]);
+    expect([box.ymin, box.ymax]).toEqual([Math.min(...ys), Math.max(...ys)]);
+  }
 });
 
 test('a node with other points or outputs is refused', async () => {
