@@ -263,6 +263,31 @@ test('a sequence: whoever is in the answer has an id, of a low score, too', asyn
   expect(ids).toEqual([[1], [1], [1, undefined], [1, 2], [1, 2]]);
 });
 
+test('SimCC and heat maps: outputs that hold no points, or no places, are refused', async () => {
+  const answer = async (outputs: Tensors, dims: Numbers) => {
+    const landmarks = { inputs: input('batch', 3, ...dims), outputs };
+    const handler = await createTestHandler(PoseLandmarker, { nodes: { landmarks } });
+    return await handler.predict(photo([48, 64]));
+  };
+  const wrong = { code: 'model-config', message: expect.stringContaining('pose_landmarker needs') };
+  for (const [points, across, down] of [
+    [0, 96, 128],
+    [17, 0, 0],
+  ] as const) {
+    const part = (bins: number) => float([1, points, bins], new Float32Array(points * bins));
+    await expect(answer({ simcc_x: part(across), simcc_y: part(down) }, [64, 48])).rejects.toMatchObject(wrong);
+  }
+  for (const dims of [
+    [1, 17, 1, 1],
+    [1, 17, 1, 12],
+    [1, 0, 16, 12],
+  ]) {
+    const size = dims.reduce((product, one) => product * one);
+    const heatmaps = float(dims, new Float32Array(size).fill(0.9));
+    await expect(answer({ heatmaps }, [64, 48]), String(dims)).rejects.toMatchObject(wrong);
+  }
+});
+
 test('a model that does not fit its form, keys without effect, and numbers that are none', async () => {
   const make = (landmarks: TestNode, handler: Record<string, unknown> = {}, more = {}) =>
     createTestHandler(PoseLandmarker, { nodes: { landmarks }, config: { handler, ...more } });
