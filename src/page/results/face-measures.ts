@@ -1,7 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import { FACE_LANDMARKS } from '../../shared/face-points.js';
 import type { Landmark } from '../../worker/outputs/people/found.js';
-import { between, cross, degrees, distance, dot, middle, unit, type Vector } from './vectors.js';
+import { between, checkLandmarks, cross, degrees, distance, dot, middle, unit, type Vector } from './vectors.js';
 
 /** A face of `face_landmarker`. */
 interface Face {
@@ -37,6 +37,8 @@ export interface FaceMeasures {
 }
 
 const COUNT = 468;
+/** The least sine of the angle between the line of the eyes and that from forehead to chin: less is rounding. */
+const LEAST_SINE = 1e-6;
 /** The points of each eye as of Soukupová and Čech: the corners, and two pairs of lids. */
 const LEFT_EYE = [263, 387, 385, 362, 380, 373];
 const RIGHT_EYE = [33, 160, 158, 133, 153, 144];
@@ -49,7 +51,7 @@ const RIGHT_BROW = [105, 66, 107, 63, 70];
  * made perpendicular to x, and z = x × y, in units of 1. They are the columns of Rz(roll) · Ry(−yaw) · Rx(−pitch), so
  * yaw = atan2(x₃, √(x₁² + x₂²)), pitch = −atan2(y₃, z₃) and roll = atan2(x₂, x₁). It is within 5° of the rotation that fits
  * MediaPipe's canonical face model best.
- * @throws `invalid-input` if the face has not 468 landmarks
+ * @throws `invalid-input` if the face has not 468 landmarks, one is not finite, or eyes, forehead and chin are on one line
  */
 export function headPose(face: Face): HeadPose {
   const { x, y, z } = axesOf(face, 'headPose');
@@ -75,7 +77,7 @@ export function headPose(face: Face): HeadPose {
  *   0.2
  *
  * The numbers are those of faces at rest and of what faces do, by eye: faces differ, so compare a face with itself.
- * @throws `invalid-input` if the face has not 468 landmarks
+ * @throws `invalid-input` if the face has not 468 landmarks, one is not finite, or eyes, forehead and chin are on one line
  */
 export function faceMeasures(face: Face): FaceMeasures {
   const { x, y } = axesOf(face, 'faceMeasures');
@@ -107,20 +109,24 @@ export function faceMeasures(face: Face): FaceMeasures {
   };
 }
 
-/** Returns how far a number is from `none` to `all`, in 0..1. */
+/** Returns how far a number is from `none` to `all`, in 0..1. The ratio of two lengths that are both 0 counts as 0. */
 function part(value: number, none: number, all: number): number {
-  return Math.min(Math.max((value - none) / (all - none), 0), 1);
+  const share = (value - none) / (all - none);
+  return share > 0 ? Math.min(share, 1) : 0;
 }
 
 /** Returns the axes of a head: to its left, downwards, and away from where it looks. */
 function axesOf({ landmarks }: Face, name: string): { readonly x: Vector; readonly y: Vector; readonly z: Vector } {
-  if (landmarks.length !== COUNT)
-    throw new TabServeError(
-      'invalid-input',
-      `${name} needs the ${COUNT} landmarks of a face, not ${landmarks.length}.`,
-    );
+  checkLandmarks(landmarks, COUNT, name, 'a face');
   const { rightEyeOuter, leftEyeOuter, forehead, chin } = FACE_LANDMARKS;
   const x = unit(between(landmarks[rightEyeOuter]!, landmarks[leftEyeOuter]!));
-  const z = unit(cross(x, between(landmarks[forehead]!, landmarks[chin]!)));
+  const down = between(landmarks[forehead]!, landmarks[chin]!);
+  const across = cross(x, down);
+  if (!(Math.hypot(...across) > LEAST_SINE * Math.hypot(...down)))
+    throw new TabServeError(
+      'invalid-input',
+      `${name} needs a face, but the outer corners of its eyes, its forehead and its chin are on one line.`,
+    );
+  const z = unit(across);
   return { x, y: cross(z, x), z };
 }

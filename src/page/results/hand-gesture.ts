@@ -1,6 +1,5 @@
-import { TabServeError } from '../../contract/errors.js';
 import type { Landmark } from '../../worker/outputs/people/found.js';
-import { between, degrees, distance, dot, unit } from './vectors.js';
+import { between, checkLandmarks, degrees, distance, dot, unit } from './vectors.js';
 
 /** What a hand shows: MediaPipe's seven gestures, or none of them. */
 export type HandGesture =
@@ -40,14 +39,10 @@ const UPRIGHT = 45;
  * | `thumbUp`, `thumbDown` | out, upwards or downwards | bent | bent | bent | bent |
  * | `victory` | in | straight | straight | bent | bent |
  * | `iLoveYou` | out | straight | bent | bent | straight |
- * @throws `invalid-input` if the hand has not 21 landmarks
+ * @throws `invalid-input` if the hand has not 21 landmarks, or one that is not finite
  */
 export function handGesture({ landmarks }: { readonly landmarks: readonly Landmark[] }): HandGesture {
-  if (landmarks.length !== COUNT)
-    throw new TabServeError(
-      'invalid-input',
-      `handGesture needs the ${COUNT} landmarks of a hand, not ${landmarks.length}.`,
-    );
+  checkLandmarks(landmarks, COUNT, 'handGesture', 'a hand');
   const at = (index: number): Landmark => landmarks[index]!;
   const bends = FINGERS.map((base) => bendOf(at(base), at(base + 1), at(base + 2), at(base + 3)));
   if (bends.some((bend) => !(bend < STRAIGHT || bend > BENT))) return 'none';

@@ -1,7 +1,28 @@
 /** Points in space, for measures of landmarks. */
+import { TabServeError } from '../../contract/errors.js';
 import type { Landmark } from '../../worker/outputs/people/found.js';
 
 export type Vector = readonly [x: number, y: number, z: number];
+
+/**
+ * Checks what a function of landmarks is given.
+ * @param name of the function @param whose as in "a hand"
+ * @throws `invalid-input` if there are not `count` landmarks, or if a coordinate is not finite
+ */
+export function checkLandmarks(landmarks: readonly Landmark[], count: number, name: string, whose: string): void {
+  if (landmarks.length !== count)
+    throw new TabServeError(
+      'invalid-input',
+      `${name} needs the ${count} landmarks of ${whose}, not ${landmarks.length}.`,
+    );
+  const wrong = landmarks.findIndex(({ x, y, z = 0 }) => ![x, y, z].every(Number.isFinite));
+  if (wrong === -1) return;
+  const { x, y, z } = landmarks[wrong]!;
+  throw new TabServeError(
+    'invalid-input',
+    `${name} needs landmarks whose x, y and z are finite numbers, but landmark ${wrong} is at ${[x, y, z ?? 0].join(', ')}.`,
+  );
+}
 
 /** Returns the vector from one point to another. A point without depth has the depth 0. */
 export function between(from: Landmark, to: Landmark): Vector {

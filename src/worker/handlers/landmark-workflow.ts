@@ -4,12 +4,12 @@ import type { DecodedImage, ImageInput, Region } from '../../contract/images.js'
 import type { Tensors } from '../../contract/tensors.js';
 import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { distinct, identify, smooth, type FollowState } from '../outputs/people/follow.js';
+import { distinct, identify, smooth, startAnew, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
 import { inPhoto } from '../outputs/people/key-points.js';
-import { squareOf } from '../outputs/people/region.js';
+import { hasInside, squareOf } from '../outputs/people/region.js';
 import { numbersOf } from '../outputs/rows.js';
-import { checkScores } from '../outputs/scores.js';
+import { checkScores, inUnit } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { ImageCrop } from '../transforms/crop-image.js';
 import { cropRegion } from '../transforms/crop-region.js';
@@ -152,6 +152,13 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     this.#detectorSide = sideOf(this.#detect);
     this.#side = sideOf(this.landmarks);
     const { model } = this.landmarks.handler;
+    const names = this.outputs.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputs: "${twice}" has two roles. Name another output for one of them; those without a name have their usual one.`,
+      );
     const missing = this.outputs.find(({ name }) => !model.outputs.some((output) => output.name === name));
     if (missing)
       throw new TabServeError(
@@ -205,7 +212,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     const elapsed = last && time > last.time ? time - last.time : FRAME_SECONDS;
     const smoothing = this.param<boolean>('smoothing', index, context);
     const { state: tracks, ids } = identify(
-      state?.tracks,
+      state?.tracks ?? (last && startAnew(last.tracks)),
       found.map((one) => one.found),
     );
     const smoothed = found.map((one, at) => {
@@ -217,7 +224,9 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
       height,
       time,
       sinceDetection: detects ? 0 : state!.sinceDetection + 1,
-      followed: found.map(({ next: region }, at) => ({ region, id: ids[at], smooth: smoothed[at]!.state })),
+      followed: found
+        .map(({ next: region }, at) => ({ region, id: ids[at], smooth: smoothed[at]!.state }))
+        .filter(({ region }) => hasInside(region)),
       tracks,
     };
     context.setState(index, next);
@@ -231,7 +240,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     detects: boolean,
   ): Promise<readonly Reading<Found>[]> {
     const limit = this.param<number>('maxDetections', row.index, row.context);
-    const detected = detects ? (await this.findRegions(row)).map((region) => ({ region })) : [];
+    const detected = detects ? (await this.findRegions(row)).filter(hasInside).map((region) => ({ region })) : [];
     const areOthers = followed.length === 0 && this.detectsEachOnce;
     const places = areOthers ? detected.slice(0, limit) : distinct([...followed, ...detected], limit);
     const readings = await this.readRegions(
@@ -294,16 +303,18 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
           'inference-failed',
           `The output "${name}" of the node "landmarks" has ${data.length} numbers for a region, and ${length} were expected. Name another output in handler.outputs.`,
         );
-      checkScores(data, length === 1 ? 'probabilities' : 'logits', false);
-      return data;
+      const isScore = length === 1;
+      checkScores(data, isScore ? 'probabilities' : 'logits', false);
+      return isScore ? data.map(inUnit) : data;
     });
   }
 }
 
 /** Returns the side of the square images that the model of a node takes. @throws `model-config` if there is none */
 function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unknown>>): number {
-  const side = inputInfo.dims[2];
-  if (inputInfo.dims.length === 4 && typeof side === 'number') return side;
+  const [, first, side, last] = inputInfo.dims;
+  // One of the two is the channels.
+  if (inputInfo.dims.length === 4 && typeof side === 'number' && (side === first || side === last)) return side;
   throw new TabServeError(
     'model-config',
     `Node "${node}": the model must take square images of one size, but its input "${inputInfo.name}" has the dims [${inputInfo.dims.map((one) => one ?? '?').join(', ')}].`,

@@ -5,8 +5,8 @@ import type { Box } from '../outputs/detection/detection.js';
 import { darkPoint } from '../outputs/people/dark.js';
 import { toPhoto } from '../outputs/people/region.js';
 import { simccPoint } from '../outputs/people/simcc.js';
-import { checkScores } from '../outputs/scores.js';
-import { inUnit, type PersonForm } from './pose-form.js';
+import { checkScores, inUnit } from '../outputs/scores.js';
+import type { PersonForm } from './pose-form.js';
 import { poseMisfit } from './pose-misfit.js';
 
 type Size = { readonly columns: number; readonly rows: number };
@@ -40,7 +40,8 @@ export function simccForm({ outputs }: ModelFacts, size: Size): PersonForm {
     read([xs, ys], region) {
       const [count, across] = xs!.dims as readonly [number, number];
       const down = ys!.dims[1]!;
-      if (ys!.dims[0] !== count || across % size.columns !== 0 || across * size.rows !== down * size.columns)
+      const isEmpty = count === 0 || across === 0;
+      if (isEmpty || ys!.dims[0] !== count || across % size.columns !== 0 || across * size.rows !== down * size.columns)
         throw poseMisfit('simcc', expected, [
           { name: x.name, dims: ['rows', ...xs!.dims] },
           { name: y.name, dims: ['rows', ...ys!.dims] },
@@ -77,6 +78,9 @@ export function heatMapForm({ output }: ModelFacts, size: Size): PersonForm {
     },
     read([maps], region) {
       const [count, height, width] = maps!.dims as readonly [number, number, number];
+      // A map of one cell shows no place.
+      if (count === 0 || height < 2 || width < 2)
+        throw poseMisfit('heatmaps', expected, [{ name: output.name, dims: ['rows', ...maps!.dims] }]);
       checkScores(maps!.data, 'logits', false);
       return Array.from({ length: count }, (_, at) => {
         const { x, y, score } = darkPoint(

@@ -46,11 +46,6 @@ export interface PersonForm {
 /** A form in which models say where the points of people are. */
 export type PoseForm = PhotoForm | PersonForm;
 
-/** Returns a score as a probability: models that were trained on maps return a little less or more. */
-export function inUnit(score: number): number {
-  return Math.min(Math.max(score, 0), 1);
-}
-
 /** Returns what a form reads of one row's outputs. */
 export function viewsOf(outputs: Tensors, names: readonly string[]): readonly TensorView[] {
   return names.map((name) => {

@@ -40,7 +40,8 @@ export async function poseFormOf(
   const name = (decoder ?? exported?.decoderOf('pose') ?? decoderOf(model, blazePose)) as PoseDecoder | undefined;
   if (name === 'blazepose') return undefined;
   if (name === 'movenet') return moveNetForm(model);
-  if (name === 'yolov8' || name === 'rows') return await yoloPoseForm(name, model, exported?.keyPoints ?? COCO_SHAPE);
+  if (name === 'yolov8' || name === 'rows')
+    return await yoloPoseForm(name, model, exported?.keyPoints ?? COCO_SHAPE, exported && labelCount(exported.names));
   if (name === undefined)
     throw new TabServeError(
       'model-config',

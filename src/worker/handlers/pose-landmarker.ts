@@ -186,6 +186,8 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     side: number,
     all: Tensors,
   ): BlazePoseReading {
+    // The mean of places that is weighted by logits may lie anywhere.
+    checkScores(heatmap!, 'probabilities', false);
     const refined = refinePoints(points!, { count: COUNT, stride: STRIDE, side }, { data: heatmap!, side: MAP });
     const placed = readPoints(refined, { count: COUNT, stride: STRIDE, side, region });
     const landmarks = POSE_LANDMARKS.map((name, at) => ({

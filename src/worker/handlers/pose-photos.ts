@@ -3,10 +3,10 @@ import { viewColumns } from '../outputs/detection/columns.js';
 import type { ModelFacts, TensorView } from '../outputs/detection/decoder.js';
 import { createDecoder } from '../outputs/detection/formats.js';
 import { boxAround } from '../outputs/people/found.js';
-import { checkScores } from '../outputs/scores.js';
+import { checkScores, inUnit } from '../outputs/scores.js';
 import { boxesInImage } from './image-boxes.js';
 import type { Placement } from './placements.js';
-import { inUnit, type PhotoForm, type Pose, type PosePoint } from './pose-form.js';
+import type { PhotoForm, Pose, PosePoint } from './pose-form.js';
 import { poseMisfit } from './pose-misfit.js';
 
 /** MoveNet's points, and what MultiPose says of each person: its points, ymin, xmin, ymax, xmax, and the score. */
@@ -63,21 +63,27 @@ function moveNetPose(numbers: Float32Array, placement: Placement): Pose {
  * Creates the form of Ultralytics' pose models: boxes, each with its points behind the columns that a decoder of boxes
  * reads, `[rows, 4 + classes + 3 · points, boxes]` (yolov8, which YOLO11 has, too), or `[rows, boxes, 6 + 3 · points]` of
  * final boxes (rows). A point is x, y and score, in pixels of the tensor, or x and y alone.
- * @param shape how many points there are, and numbers of each
+ * @param shape how many points there are, and numbers of each @param classes how many the model's file names
  * @throws `model-config` if the output has another form
  */
 export async function yoloPoseForm(
   name: 'yolov8' | 'rows',
   model: ModelFacts,
   [count, size]: readonly [points: number, numbers: number],
+  classes?: number,
 ): Promise<PhotoForm> {
   const { output } = model;
   const axis = name === 'yolov8' ? 1 : 2;
   const columns = output.dims[axis];
   const own = typeof columns === 'number' ? columns - count * size : undefined;
-  const expected = `${name === 'yolov8' ? `[rows, 4 + classes + ${count} · ${size}, boxes]` : `[rows, boxes, 6 + ${count} · ${size}]`}`;
-  if (output.dims.length !== 3 || own === undefined || own < 5 || (name === 'rows' && own !== 6))
-    throw poseMisfit(name, expected, [output]);
+  const fromFile = classes === undefined ? '' : ", by names and kpt_shape in the model's file";
+  const expected =
+    name === 'yolov8'
+      ? `[rows, 4 + ${classes ?? 'classes'} + ${count} · ${size}, boxes]${fromFile}`
+      : `[rows, boxes, 6 + ${count} · ${size}]`;
+  // If points were left over, their numbers would be the scores of classes.
+  const fits = name === 'rows' ? own === 6 : own !== undefined && own >= 5 && own - 4 === (classes ?? own - 4);
+  if (output.dims.length !== 3 || own === undefined || !fits) throw poseMisfit(name, expected, [output]);
   const decoder = await createDecoder(name, {
     ...model,
     output: { ...output, dims: output.dims.with(axis, own) },

@@ -64,6 +64,11 @@ export function sigmoid(logits: ArrayLike<number>): Float64Array {
   return Float64Array.from(logits, logistic);
 }
 
+/** Returns a score as a probability: models that were trained on maps, or in float16, return a little less or more. */
+export function inUnit(score: number): number {
+  return Math.min(Math.max(score, 0), 1);
+}
+
 /** A class and its score. */
 export interface Ranked {
   readonly index: number;

@@ -115,7 +115,12 @@ function plain(name: unknown): string | undefined {
 }
 
 function readShape(shape: unknown): readonly [number, number] | undefined {
-  const fits = Array.isArray(shape) && shape.length === 2 && shape[0] > 0 && (shape[1] === 2 || shape[1] === 3);
+  const fits =
+    Array.isArray(shape) &&
+    shape.length === 2 &&
+    Number.isInteger(shape[0]) &&
+    shape[0] > 0 &&
+    (shape[1] === 2 || shape[1] === 3);
   return fits ? (shape as [number, number]) : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Region } from '../../../contract/images.js';
 import { iou } from '../nms.js';
 import { NO_TRACKS, track, type TrackerState } from '../tracking/byte-track.js';
 import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from '../tracking/one-euro.js';
-import type { FoundLandmarks } from './found.js';
+import { boxAround, type FoundLandmarks } from './found.js';
 import { boxOfRegion } from './region.js';
 
 /** Where one of them is expected in the next frame, and its smoothed landmarks: undefined if they are not smoothed. */
@@ -31,6 +31,9 @@ const SAME_REGION = 0.5;
 /** For how many frames an id is kept for one that is not seen. */
 const LOST_FRAMES = 30;
 
+/** A lower score counts as this one: who is in the answer is followed, whatever the handler's `scoreThreshold` is. */
+const LEAST_SCORE = 0.5;
+
 /** Returns those in `all` that are not the same one as an earlier one of them, at most `limit`. */
 export function distinct<T extends Pick<Followed, 'region'>>(all: readonly T[], limit: number): readonly T[] {
   const kept: T[] = [];
@@ -49,12 +52,17 @@ export function identify(
   return track(
     tracks ?? NO_TRACKS,
     found.map(({ box }) => box),
-    found.map(({ score }) => score),
+    found.map(({ score }) => Math.max(score, LEAST_SCORE)),
     { highScore: 0.25, maxCost: 0.8, maxLost: LOST_FRAMES },
   );
 }
 
-/** Smooths the landmarks of one of them, by its state in the frame before. */
+/** Returns the tracks of nobody. Their ids go on, so that none is given to two. */
+export function startAnew({ lastId }: TrackerState): TrackerState {
+  return { ...NO_TRACKS, lastId };
+}
+
+/** Smooths the landmarks of one of them, and the box around them, by its state in the frame before. */
 export function smooth<F extends FoundLandmarks>(
   found: F,
   before: OneEuroState | undefined,
@@ -71,5 +79,8 @@ export function smooth<F extends FoundLandmarks>(
     y: state.values[3 * at + 1]!,
     ...(point.z === undefined ? {} : { z: state.values[3 * at + 2]! }),
   }));
-  return { found: { ...found, landmarks: smoothed }, state };
+  // The model's own box stays as it is.
+  const around = boxAround(landmarks);
+  const isAround = (['xmin', 'ymin', 'xmax', 'ymax'] as const).every((edge) => box[edge] === around[edge]);
+  return { found: { ...found, box: isAround ? boxAround(smoothed) : box, landmarks: smoothed }, state };
 }

@@ -20,7 +20,7 @@ export interface KeyPointRows {
 /**
  * Reads rows of `[score, cx, cy, width, height, x, y, …]`, one for each anchor: the score is a logit, the rest is in
  * pixels of the tensor, and places are relative to the anchor's center.
- * @returns those whose score is at least `least`, in 0..1, in pixels of the tensor
+ * @returns those whose score is at least `least`, in 0..1, and whose box has an inside, in pixels of the tensor
  */
 export function readKeyPoints(
   rows: Float32Array,
@@ -40,6 +40,8 @@ export function readKeyPoints(
     });
     const { x, y } = place(1);
     const [halfWidth, halfHeight] = [rows[at + 3]! / 2, rows[at + 4]! / 2];
+    // A model may predict sides below 0; MediaPipe drops such boxes, too.
+    if (!(halfWidth > 0 && halfHeight > 0)) continue;
     found.push({
       score,
       box: { xmin: x - halfWidth, ymin: y - halfHeight, xmax: x + halfWidth, ymax: y + halfHeight },

@@ -83,6 +83,11 @@ export function toPhoto({ x, y, z }: Point & { readonly z: number }, region: Reg
   return { x: region.x + turned.x, y: region.y + turned.y, z: z * region.width };
 }
 
+/** Returns whether a region shows anything: one around points that are all at one place does not. */
+export function hasInside({ width, height }: Region): boolean {
+  return width > 0 && height > 0;
+}
+
 /** Returns the upright box around a region. */
 export function boxOfRegion({ x, y, width, height, angle }: Region): Box {
   const corners = [-1, 1].flatMap((right) =>

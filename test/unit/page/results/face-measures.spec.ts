@@ -88,3 +88,23 @@ test('faceMeasures: a point that moves changes its own measure', () => {
   expect(moved(['mouthLeft'], -30, 0).pucker).toBeGreaterThan(calm.pucker + 0.3);
   expect(() => faceMeasures({ landmarks: [] })).toThrow('faceMeasures needs the 468 landmarks of a face, not 0.');
 });
+
+test('headPose and faceMeasures: points that are no face are refused, and what is closed is 0', () => {
+  const moved = (names: readonly (keyof typeof FACE_LANDMARKS)[], place: { x: number; y: number; z: number }) => {
+    const places = new Set<number>(names.map((name) => FACE_LANDMARKS[name]));
+    return { landmarks: HOPPER!.landmarks.map((point, at) => (places.has(at) ? place : point)) };
+  };
+  const origin = { x: 0, y: 0, z: 0 };
+  for (const measure of [headPose, faceMeasures]) {
+    const line = 'the outer corners of its eyes, its forehead and its chin are on one line';
+    expect(() => measure({ landmarks: HOPPER!.landmarks.map(() => origin) })).toThrow(line);
+    expect(() =>
+      measure({ landmarks: HOPPER!.landmarks.map((_, at) => ({ x: at / 3, y: at / 7, z: at / 11 })) }),
+    ).toThrow(line);
+    expect(() => measure(moved(['forehead', 'chin'], HOPPER!.landmarks[FACE_LANDMARKS.noseTip]!))).toThrow(line);
+    for (const bad of [Number.NaN, Infinity])
+      expect(() => measure(moved(['upperLip'], { x: bad, y: 1, z: 2 }))).toThrow(`landmark 13 is at ${bad}, 1, 2`);
+  }
+  const shut = faceMeasures(moved(['mouthLeft', 'mouthRight', 'upperLip', 'lowerLip'], origin));
+  expect(shut).toMatchObject({ mouthOpen: 0, pucker: 1 });
+});

@@ -85,3 +85,11 @@ test('none: fingers that are half bent, three fingers, a thumb or a finger to th
   expect(gesture(placed(hand([STRAIGHT, BENT, BENT, BENT], 'in'), 90))).toBe('none');
   expect(() => handGesture({ landmarks: [] })).toThrow('handGesture needs the 21 landmarks of a hand, not 0.');
 });
+
+test('points that are all at one place are no gesture, and a point that is none is refused', () => {
+  expect(gesture(Array.from({ length: 21 }, () => ({ x: 5, y: 5, z: 5 })))).toBe('none');
+  const thumb = hand([BENT, BENT, BENT, BENT], 'out').map((point, at) =>
+    at === 4 ? { ...point, x: Number.NaN } : point,
+  );
+  expect(() => gesture(thumb)).toThrow('landmark 4 is at NaN, -48, 0');
+});

@@ -1,7 +1,7 @@
 // Faces, hands and bodies with stand-ins for the models. Against MediaPipe: test/node/people.spec.ts.
 import { expect, test } from '@playwright/test';
 import { FaceDetector } from '../../../../src/worker/handlers/face-detector.ts';
-import { FaceLandmarker } from '../../../../src/worker/handlers/face-landmarker.ts';
+import { FaceLandmarker, type FoundLandmarks } from '../../../../src/worker/handlers/face-landmarker.ts';
 import { HandLandmarker } from '../../../../src/worker/handlers/hand-landmarker.ts';
 import { createTestHandler } from '../../../../src/worker/host/testing.ts';
 import type { Tensors } from '../../../../src/contract/tensors.ts';
@@ -38,6 +38,18 @@ test('face_detector: box and points in pixels of the photo, also beyond its edge
     [{}],
     { code: 'image-decode' },
   ]);
+});
+
+test('face_detector: a box whose width or height is 0 or less is none', async () => {
+  for (const size of [
+    [-2, -2],
+    [2, -2],
+    [0, 2],
+  ]) {
+    const objects = float([1, 1, 9], [2, 0, 0, ...size, -1, 0, 1, 0]);
+    const handler = await createTestHandler(FaceDetector, { ...detector(2), outputs: { objects } });
+    expect(await handler.predict(photo(80))).toEqual([]);
+  }
 });
 
 test('face_detector: a config that does not fit the model, and numbers that are none', async () => {
@@ -136,10 +148,41 @@ test('a sequence: the detector runs at first, every detectEvery frames, and when
   // The id stays with a face that was away for two frames.
   const back = [await sequence.predict(photo(80)), await sequence.predict(photo(80))];
   expect(back.map(([found]) => found!.id)).toEqual([1, 1]);
-  // Another size: it is detected anew.
+  // Another size: it is detected anew, with an id that nobody had before.
   const before = ran.detector;
-  await sequence.predict(photo(60));
-  expect(ran.detector).toBe(before + 1);
+  const anew = [
+    await sequence.predict(photo(60)),
+    await sequence.predict(photo(80)),
+    await sequence.predict(photo(80)),
+  ];
+  expect(ran.detector).toBe(before + 2);
+  expect(anew.map(([found]) => found!.id)).toEqual([2, 3, 3]);
+});
+
+test('a sequence: points that are all at one place say nowhere to look', async () => {
+  let detected = 0;
+  const handler = await createTestHandler(FaceLandmarker, {
+    nodes: {
+      detect: {
+        ...detector(3),
+        outputs: () => {
+          detected++;
+          return detector(3).outputs;
+        },
+      },
+      landmarks: {
+        inputs: input(10),
+        outputs: { output_mesh: float([1, 1404], new Float32Array(1404)), output_faceflag: float([1, 1], [1]) },
+        config: UNIT_NHWC,
+      },
+    },
+  });
+  detected = 0;
+  const sequence = handler.openSequence();
+  for (let frame = 1; frame <= 3; frame++) {
+    expect(await sequence.predict(photo(80))).toMatchObject([{ score: 1 }]);
+    expect(detected).toBe(frame);
+  }
 });
 
 test('a sequence: landmarks are smoothed, unless smoothing is off', async () => {
@@ -156,6 +199,38 @@ test('a sequence: landmarks are smoothed, unless smoothing is off', async () => 
   expect(await spread(true)).toBeLessThan((await spread(false)) / 1.2);
 });
 
+test('hand_landmarker: scores that float16 has rounded are in 0..1', async () => {
+  const outputs = {
+    'Identity:0': float([1, 63], new Float32Array(63)),
+    'Identity_1:0': float([1, 1], [1.0005]),
+    'Identity_2:0': float([1, 1], [-0.0005]),
+  };
+  const points = ['wrist', 'index', 'middle', 'ring', 'little', 'thumb', 'thumbTip'];
+  const row = [3, 0, 0, 2, 2, ...points.flatMap((_, at) => [at, at])];
+  const hands = await createTestHandler(HandLandmarker, {
+    nodes: {
+      detect: {
+        inputs: input(8),
+        outputs: { objects: float([1, 1, 19], row) },
+        config: { handler: { ...SMALL, points } },
+      },
+      landmarks: { inputs: input(10), outputs, config: UNIT_NHWC },
+    },
+  });
+  expect(await hands.predict(photo(80))).toMatchObject([{ score: 1, handedness: 'left', handednessScore: 1 }]);
+});
+
+test('a sequence: the box is the smallest one around the smoothed landmarks', async () => {
+  const { handler } = await landmarker({ face: true });
+  const sequence = handler.openSequence();
+  for (let frame = 0; frame < 4; frame++) {
+    const [{ box, landmarks }] = (await sequence.predict(photo(80))) as [FoundLandmarks];
+    const [xs, ys] = [landmarks.map(({ x }) => x), landmarks.map(({ y }) => y)];
+    expect([box.xmin, box.xmax]).toEqual([Math.min(...xs), Math.max(...xs)]);
+    expect([box.ymin, box.ymax]).toEqual([Math.min(...ys), Math.max(...ys)]);
+  }
+});
+
 test('a node with other points or outputs is refused', async () => {
   const { nodes } = {
     nodes: {
@@ -167,6 +242,13 @@ test('a node with other points or outputs is refused', async () => {
     code: 'model-config',
     message: expect.stringContaining('has no output "output_mesh"; it has "output"'),
   });
+  const oblong = { ...nodes.landmarks, inputs: [{ name: 'input', dtype: 'float32', dims: [1, 10, 20, 3] }] as const };
+  await expect(createTestHandler(FaceLandmarker, { nodes: { ...nodes, landmarks: oblong } })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining(
+      'must take square images of one size, but its input "input" has the dims [1, 10, 20, 3]',
+    ),
+  });
   const outputs = {
     points: float([1, 63], new Float32Array(63)),
     there: float([1, 1], [1]),
@@ -177,6 +259,13 @@ test('a node with other points or outputs is refused', async () => {
     nodes: { detect: detector(3), landmarks: { inputs: input(10), outputs, config: UNIT_NHWC } },
     config: { handler: { outputs: names } },
   });
+  // Handedness would be the same number as the score.
+  await expect(
+    createTestHandler(HandLandmarker, {
+      nodes: { detect: detector(3), landmarks: { inputs: input(10), outputs, config: UNIT_NHWC } },
+      config: { handler: { outputs: { ...names, handedness: 'there' } } },
+    }),
+  ).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining('"there" has two roles') });
   await expect(hands.predict(photo(80))).rejects.toMatchObject({
     code: 'model-config',
     message: expect.stringContaining('must find 7 key points, not 2'),

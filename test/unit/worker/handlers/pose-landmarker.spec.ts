@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { PoseLandmarker, type PoseLandmarks } from '../../../../src/worker/handlers/pose-landmarker.ts';
+import { yoloPoseForm } from '../../../../src/worker/handlers/pose-photos.ts';
+import { labelCount } from '../../../../src/worker/outputs/labels.ts';
+import { UltralyticsExport } from '../../../../src/worker/outputs/ultralytics.ts';
 import { createTestHandler } from '../../../../src/worker/host/testing.ts';
 import type { Tensors } from '../../../../src/contract/tensors.ts';
 
@@ -146,6 +149,64 @@ test('only objects with the label person are looked at, and a detector must have
   });
 });
 
+test('BlazePose: heat maps that are no probabilities are refused', async () => {
+  const blazePose = (heat: number) => {
+    // Cancels the middle's number: the sum of the weights is 0.
+    const heatmap = new Float32Array(64 * 64 * 39);
+    heatmap.fill(heat, 0, 39);
+    heatmap.fill(-heat, 39, 78);
+    return {
+      inputs: [{ name: 'input', dtype: 'float32', dims: [1, 64, 64, 3] }] as const,
+      outputs: {
+        ld_3d: float([1, 195], new Float32Array(195)),
+        output_poseflag: float([1, 1], [0.9]),
+        activation_heatmap: float([1, 64, 64, 39], heatmap),
+      },
+      config: { handler: { imageProcessing: ['toTensor', { layout: 'NHWC' }] } },
+    };
+  };
+  const nodes = (heat: number) => ({
+    detect: {
+      inputs: [{ name: 'input', dtype: 'float32', dims: [1, 8, 8, 3] }] as const,
+      outputs: { objects: float([1, 1, 9], [3, 0, 0, 2, 2, 0, 0, 0, -2]) },
+      config: { handler: { anchors: { grids: [1], perCell: [1] }, points: ['hips', 'edge'] } },
+    },
+    landmarks: blazePose(heat),
+  });
+  const handler = await createTestHandler(PoseLandmarker, { nodes: nodes(0), config: WITH_DETECTOR });
+  expect(await handler.predict(photo([80, 80]))).toHaveLength(1);
+  const wrong = await createTestHandler(PoseLandmarker, { nodes: nodes(4), config: WITH_DETECTOR });
+  await expect(wrong.predict(photo([80, 80]))).rejects.toMatchObject({
+    code: 'inference-failed',
+    message: expect.stringContaining('needs probabilities, in 0..1, but the model returned numbers from -4 to 4'),
+  });
+});
+
+test('Ultralytics’ pose models: a file whose kpt_shape does not fit the output and the names is refused', async () => {
+  const open = async (metadata: Record<string, string>) => {
+    const { keyPoints, names } = new UltralyticsExport(metadata);
+    const output = { name: 'output0', dtype: 'float32', dims: [1, 56, 8400] } as const;
+    const facts = { outputs: [output], output, size: undefined, labels: undefined };
+    const rest = { json: () => Promise.reject(new Error()), warn: () => {} };
+    return await yoloPoseForm('yolov8', { ...facts, ...rest }, keyPoints ?? [17, 3], labelCount(names));
+  };
+  const names = "{0: 'person'}";
+  await open({ names, kpt_shape: '[17, 3]' });
+  await open({ kpt_shape: '[17, 3]' });
+  await open({ names });
+  for (const kpt_shape of ['[17, 2]', '[16, 3]', '[1, 3]', '[1000000000, 3]', '[25, 2]'])
+    await expect(open({ names, kpt_shape }), kpt_shape).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining(", boxes], by names and kpt_shape in the model's file; the node"),
+    });
+  await expect(open({ names: "{0: 'cat', 1: 'dog'}" })).rejects.toThrow(
+    'needs [rows, 4 + 2 + 17 · 3, boxes], by names',
+  );
+  // Numbers that say nothing.
+  for (const kpt_shape of ['[0, 3]', '[-1, 3]', '[16.5, 2]', '[17, 4]', '17', 'x'])
+    expect(new UltralyticsExport({ kpt_shape }).keyPoints, kpt_shape).toBeUndefined();
+});
+
 test('a sequence of a model that sees the whole photo: ids stay, and landmarks are smoothed', async () => {
   let step = 0;
   // Two people of MoveNet's MultiPose walk through each other.
@@ -175,6 +236,55 @@ test('a sequence of a model that sees the whole photo: ids stay, and landmarks a
     const steps = xs.slice(1).map((x, at) => x - xs[at]!);
     expect(xs).toHaveLength(12);
     expect(new Set(steps.map(Math.sign)).size).toBe(1);
+  }
+});
+
+test('a sequence: whoever is in the answer has an id, of a low score, too', async () => {
+  // The second one appears later.
+  let frame = -1;
+  const person = (x: number, score: number) => [
+    ...Array.from({ length: 17 }, (_, at) => [0.2 + at / 40, x + (at % 5) / 50, score]).flat(),
+    0.2,
+    x,
+    0.6,
+    x + 0.1,
+    score,
+  ];
+  const outputs = () => {
+    frame++;
+    return { output: float([1, 2, 56], [...person(0.1 + frame / 200, 0.27), ...person(0.6, frame > 1 ? 0.26 : 0)]) };
+  };
+  const landmarks = { inputs: input(1, 3, 64, 64), outputs, config: YOLO };
+  const handler = await createTestHandler(PoseLandmarker, { nodes: { landmarks } });
+  frame = -1;
+  const sequence = handler.openSequence();
+  const ids: (number | undefined)[][] = [];
+  for (let at = 0; at < 5; at++) ids.push((await sequence.predict(photo([64, 64]))).map(({ id }) => id));
+  expect(ids).toEqual([[1], [1], [1, undefined], [1, 2], [1, 2]]);
+});
+
+test('SimCC and heat maps: outputs that hold no points, or no places, are refused', async () => {
+  const answer = async (outputs: Tensors, dims: Numbers) => {
+    const landmarks = { inputs: input('batch', 3, ...dims), outputs };
+    const handler = await createTestHandler(PoseLandmarker, { nodes: { landmarks } });
+    return await handler.predict(photo([48, 64]));
+  };
+  const wrong = { code: 'model-config', message: expect.stringContaining('pose_landmarker needs') };
+  for (const [points, across, down] of [
+    [0, 96, 128],
+    [17, 0, 0],
+  ] as const) {
+    const part = (bins: number) => float([1, points, bins], new Float32Array(points * bins));
+    await expect(answer({ simcc_x: part(across), simcc_y: part(down) }, [64, 48])).rejects.toMatchObject(wrong);
+  }
+  for (const dims of [
+    [1, 17, 1, 1],
+    [1, 17, 1, 12],
+    [1, 0, 16, 12],
+  ]) {
+    const size = dims.reduce((product, one) => product * one);
+    const heatmaps = float(dims, new Float32Array(size).fill(0.9));
+    await expect(answer({ heatmaps }, [64, 48]), String(dims)).rejects.toMatchObject(wrong);
   }
 });
 
