@@ -6,24 +6,21 @@ import {
   isSameCandidate,
   type Backend,
   type Candidate,
-  type Probe,
 } from '../../contract/backends.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
 import { blameOf, TabServeError } from '../../contract/errors.js';
 import type { Precision } from '../../contract/precisions.js';
 import type { RemoteServer } from '../../contract/remote.js';
 import type { LargerRun, Opened, Sample } from '../../contract/wire.js';
-import { formatOf } from '../../shared/model-url.js';
 import type { Connection } from '../workers/connection.js';
 import { isReference, whyProve } from './candidates.js';
 import { compareWithReference } from './comparison.js';
 import type { CompiledFiles } from './opening-workers.js';
-import { choosePrecisions, describeExcluded, type ExcludedPrecision } from './precisions.js';
+import { FailedPrecisions, type FailedPrecisionsOptions, type PartPrecisions } from './failed-precisions.js';
 import type { Findings, VerdictCache } from './verdict-cache.js';
 
-export interface TrialOptions {
+export interface TrialOptions extends FailedPrecisionsOptions {
   readonly archive: Archive;
-  readonly probe: Probe;
   readonly handler: string | undefined;
   readonly assets: string | undefined;
   /** The server of models that the app has named. */
@@ -32,47 +29,13 @@ export interface TrialOptions {
   readonly compiled: Pick<CompiledFiles, 'find'>;
   /** Whether every candidate without a golden example is compared with WASM. */
   readonly verify: 'golden' | 'reference';
-  /** A backend that this client has proven already. */
-  readonly trusted: Backend | undefined;
   readonly verdicts: Pick<VerdictCache, 'find' | 'save' | 'hasLarger' | 'findExcluded' | 'saveExcluded'>;
   readonly log: (message: string, since?: number) => void;
   readonly warn: (message: string) => void;
   /** Called with the archive whenever more of it was downloaded, so that no later attempt downloads that again. */
   readonly onArchive: (archive: Archive) => void;
-  /**
-   * Called with each precision of the model that a candidate does not get, because it failed there, now or at an
-   * earlier visit.
-   */
-  readonly onExclude: (candidate: Candidate, excluded: ExcludedPrecision) => void;
   /** Starts a worker; `until` ends the start too. */
   readonly start: (until: AbortSignal) => Promise<Connection>;
-}
-
-/** By `Part.node`; undefined for a part without alternatives. */
-type PartPrecisions = Readonly<Record<string, readonly Precision[] | undefined>>;
-
-/** Whether a model is right does not depend on threads. */
-function withoutThreads({ engine, name }: Candidate): Candidate {
-  return { engine, name };
-}
-
-/**
- * What an archive says of its model's file in a precision, and of the golden examples: if that changes, the file is
- * tried again.
- */
-function describeFile(
-  { alternatives, integrity, golden, variants }: Archive,
-  precision: string,
-  { engine }: Candidate,
-): string {
-  const format = formatOfEngine(engine)!;
-  const file = alternatives?.find((one) => one.precision === precision && formatOf(one.path) === format);
-  const examples = variants?.[format]?.golden ?? golden;
-  return JSON.stringify([file, examples, [file?.path ?? '', ...examples].map((path) => integrity[path]?.sha256)]);
-}
-
-function nameOf(node: string): string {
-  return node === '' ? 'the model' : `node "${node}"`;
 }
 
 /** A candidate that runs the model. */
@@ -98,12 +61,12 @@ export class Trial {
   #archive: Archive;
   /** Whether the candidate that is tried has loaded its model. */
   #isLoaded = false;
-  /** The precisions that have failed, by candidate and `Part.node`. */
-  readonly #failed = new Map<string, readonly ExcludedPrecision[]>();
+  readonly #failed: FailedPrecisions;
 
   constructor(options: TrialOptions) {
     this.#options = options;
     this.#archive = options.archive;
+    this.#failed = new FailedPrecisions(options);
   }
 
   /**
@@ -114,8 +77,8 @@ export class Trial {
   async run(wanted: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
     const { verdicts } = this.#options;
     this.#isLoaded = false;
-    await this.#recall(wanted);
-    const opened = await this.#open(worker, wanted, this.#precisions(wanted));
+    await this.#failed.recall(wanted, this.#archive);
+    const opened = await this.#open(worker, wanted, this.#failed.left(wanted, this.#options.archive));
     // An engine that cannot start its threads has fewer than were wanted.
     const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
     const precision = precisionOf(this.#archive, candidate.engine);
@@ -207,47 +170,10 @@ export class Trial {
     const opened = part && this.#isLoaded && isItsFault ? precisionOf(part.archive, candidate.engine) : undefined;
     const precision = error.precision ?? opened;
     if (!part || precision === undefined) return false;
-    if (!this.#excludeOf(candidate, part, { precision, reason: message })) return false;
-    if (code === 'backend-wrong')
-      await this.#options.verdicts.saveExcluded(withoutThreads(candidate), {
-        node: part.node,
-        precision,
-        reason: message,
-        file: describeFile(part.archive, precision, candidate),
-      });
+    const excluded = { precision, reason: message };
+    if (!this.#failed.add(candidate, part, excluded)) return false;
+    if (code === 'backend-wrong') await this.#failed.save(candidate, part, excluded);
     return true;
-  }
-
-  /** Excludes what computed wrongly at an earlier visit, if it is still the same file. */
-  async #recall(candidate: Candidate): Promise<void> {
-    const { probe, verdicts } = this.#options;
-    const parts = partsOf(this.#archive).filter(({ node, archive }) => {
-      return (choosePrecisions(candidate, archive, probe, this.#failedOn(candidate, node))?.wanted.length ?? 0) > 1;
-    });
-    if (parts.length === 0) return;
-    for (const { node, precision, reason, file } of (await verdicts.findExcluded(withoutThreads(candidate))) ?? []) {
-      const part = parts.find((one) => one.node === node);
-      const own = part?.archive.alternatives?.find((one) => one.precision === precision)?.precision;
-      const isKnown = this.#failedOn(candidate, node).some((one) => one.precision === precision);
-      if (!part || own === undefined || isKnown || describeFile(part.archive, own, candidate) !== file) continue;
-      this.#excludeOf(candidate, part, { precision: own, reason: `At an earlier visit: ${reason}` });
-    }
-  }
-
-  /** Excludes a precision, unless the candidate could not have another one. */
-  #excludeOf(candidate: Candidate, { node, archive }: Part, excluded: ExcludedPrecision): boolean {
-    const { probe, trusted, log, onExclude } = this.#options;
-    if (node === '' && trusted !== undefined) return false;
-    const failed = [...this.#failedOn(candidate, node), excluded];
-    if (choosePrecisions(candidate, archive, probe, failed)!.wanted.length === 0) return false;
-    this.#failed.set(`${candidateName(candidate)} ${node}`, failed);
-    log(`${describeCandidate(candidate)} does not run ${nameOf(node)} in ${excluded.precision}: ${excluded.reason}`);
-    onExclude(candidate, excluded);
-    return true;
-  }
-
-  #failedOn(candidate: Candidate, node: string): readonly ExcludedPrecision[] {
-    return this.#failed.get(`${candidateName(candidate)} ${node}`) ?? [];
   }
 
   /** How this client has proven the candidate before, with another worker. */
@@ -259,25 +185,6 @@ export class Trial {
   #wantsComparison(candidate: Candidate, { suspicion }: Opened): boolean {
     if (isReference(candidate)) return false;
     return this.#options.verify === 'reference' || suspicion !== undefined || whyProve(candidate) !== undefined;
-  }
-
-  /**
-   * The precisions of each part for a candidate, best first; for a backend that this client has proven, the one that
-   * was proven.
-   */
-  #precisions(candidate: Candidate): PartPrecisions {
-    const { probe, trusted, log } = this.#options;
-    const chosen = partsOf(this.#options.archive).map(({ node, archive }) => {
-      if (node === '' && trusted?.precision !== undefined) return [node, [trusted.precision]] as const;
-      const failed = this.#failedOn(candidate, node);
-      const precisions = choosePrecisions(candidate, archive, probe, failed);
-      const excluded =
-        precisions?.excluded.filter((one) => !failed.some(({ precision }) => precision === one.precision)) ?? [];
-      if (excluded.length > 0)
-        log(`${candidateName(candidate)} does not get ${nameOf(node)} in ${describeExcluded(excluded)}.`);
-      return [node, precisions?.wanted] as const;
-    });
-    return Object.fromEntries(chosen);
   }
 
   #logPrecision(candidate: Candidate, { node, archive }: Part, wanted: readonly Precision[] = []): void {

@@ -1,6 +1,8 @@
-import type { Context } from '../../contract/handler.js';
+import { TabServeError, type PredictionError } from '../../contract/errors.js';
+import type { Context, NodeHandler } from '../../contract/handler.js';
 import type { DecodedImage, ImageInput, Rect } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
+import { nextTask } from '../../shared/next-task.js';
 import { ImageCrop } from '../transforms/crop-image.js';
 import { compileTransforms } from '../transforms/index.js';
 import { isChannelsLast } from './image-input.js';
@@ -49,4 +51,36 @@ export class LandmarkModel extends VisionHandler<PlacedOutputs> {
     const [[rows, columns], other] = sides as [[number, number], [number, number]];
     return rows === other[0] && columns === other[1] ? { columns, rows } : undefined;
   }
+}
+
+/** Returns the side of the square images that the model of a node takes. @throws `model-config` if there is none */
+export function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unknown>>): number {
+  const [, first, side, last] = inputInfo.dims;
+  // One of the two is the channels.
+  if (inputInfo.dims.length === 4 && typeof side === 'number' && (side === first || side === last)) return side;
+  throw new TabServeError(
+    'model-config',
+    `Node "${node}": the model must take square images of one size, but its input "${inputInfo.name}" has the dims [${inputInfo.dims.map((one) => one ?? '?').join(', ')}].`,
+  );
+}
+
+/**
+ * Runs the model of landmarks on parts of a photo. If it takes one image at a time, they are batches of one: these may
+ * be cut out on the GPU that the model runs on.
+ */
+export async function runOnCrops(
+  landmarks: NodeHandler<LandmarkModel>,
+  crops: readonly ImageCrop[],
+  context: Context,
+): Promise<readonly (PlacedOutputs | PredictionError)[]> {
+  // `LandmarkModel` takes them as images.
+  const inputs = crops as readonly unknown[] as readonly ImageInput[];
+  if (!landmarks.handler.takesOne) return await landmarks.handle(inputs, context);
+  const rows: (PlacedOutputs | PredictionError)[] = [];
+  for (const input of inputs) {
+    rows.push(...(await landmarks.handle([input], context)));
+    // A message may end the workflow.
+    await nextTask();
+  }
+  return rows;
 }

@@ -2,7 +2,6 @@ import { asTabServeError, PredictionError, TabServeError } from '../../contract/
 import type { Context, InputKind, NodeHandler } from '../../contract/handler.js';
 import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
-import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { distinct, identify, smooth, startAnew, type FollowState } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
@@ -14,8 +13,7 @@ import { toFloats } from '../tensors/tensors.js';
 import { ImageCrop } from '../transforms/crop-image.js';
 import { cropRegion } from '../transforms/crop-region.js';
 import { FaceDetector } from './face-detector.js';
-import { LandmarkModel, type PlacedOutputs } from './landmark-model.js';
-import type { VisionHandler } from './vision-handler.js';
+import { LandmarkModel, runOnCrops, sideOf } from './landmark-model.js';
 import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
 import { WorkflowHandler } from './workflow-handler.js';
 
@@ -308,38 +306,6 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
       return isScore ? data.map(inUnit) : data;
     });
   }
-}
-
-/** Returns the side of the square images that the model of a node takes. @throws `model-config` if there is none */
-function sideOf({ node, handler: { inputInfo } }: NodeHandler<VisionHandler<unknown>>): number {
-  const [, first, side, last] = inputInfo.dims;
-  // One of the two is the channels.
-  if (inputInfo.dims.length === 4 && typeof side === 'number' && (side === first || side === last)) return side;
-  throw new TabServeError(
-    'model-config',
-    `Node "${node}": the model must take square images of one size, but its input "${inputInfo.name}" has the dims [${inputInfo.dims.map((one) => one ?? '?').join(', ')}].`,
-  );
-}
-
-/**
- * Runs the model of landmarks on parts of a photo. If it takes one image at a time, they are batches of one: these may
- * be cut out on the GPU that the model runs on.
- */
-export async function runOnCrops(
-  landmarks: NodeHandler<LandmarkModel>,
-  crops: readonly ImageCrop[],
-  context: Context,
-): Promise<readonly (PlacedOutputs | PredictionError)[]> {
-  // `LandmarkModel` takes them as images.
-  const inputs = crops as readonly unknown[] as readonly ImageInput[];
-  if (!landmarks.handler.takesOne) return await landmarks.handle(inputs, context);
-  const rows: (PlacedOutputs | PredictionError)[] = [];
-  for (const input of inputs) {
-    rows.push(...(await landmarks.handle([input], context)));
-    // A message may end the workflow.
-    await nextTask();
-  }
-  return rows;
 }
 
 /** Returns when a frame was taken, in seconds, if it says so. */

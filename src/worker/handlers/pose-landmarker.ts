@@ -15,10 +15,10 @@ import type { RunMask } from '../outputs/runs.js';
 import { checkScores, logistic } from '../outputs/scores.js';
 import { toFloats } from '../tensors/tensors.js';
 import { ImageCrop } from '../transforms/crop-image.js';
+import { runOnCrops } from './landmark-model.js';
 import { outputsSchema } from './landmark-outputs.js';
 import {
   LandmarkWorkflow,
-  runOnCrops,
   type FoundLandmarks,
   type LandmarkerParams,
   type PhotoRow,
