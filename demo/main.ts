@@ -11,15 +11,17 @@ const main = byId('page');
 /** Milliseconds after which a page that is not there yet says that it is being loaded. */
 const AT_ONCE = 100;
 
-let shown: Page | undefined;
+/** The visitor's latest visit to a page. An earlier one whose code arrives late, or never, shows nothing any more. */
+let visit: { readonly page: Page } | undefined;
 let exhibited: Exhibited | undefined;
 
 async function show(): Promise<void> {
   const page = pageOf(route().page) ?? HOME;
-  if (page.id === shown?.id && tellSettings()) return;
-  const isFirst = shown === undefined;
+  if (page.id === visit?.page.id && tellSettings()) return;
+  const isFirst = visit === undefined;
   main.toggleAttribute('data-moved', !isFirst);
-  shown = page;
+  const here = { page };
+  visit = here;
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#demos a')) {
     const { page: to } = route(link.hash);
     if (to === page.id) link.setAttribute('aria-current', 'page');
@@ -28,16 +30,16 @@ async function show(): Promise<void> {
     if (link.hasAttribute('aria-current')) link.scrollIntoView({ block: 'nearest', inline: 'center' });
   }
   main.setAttribute('aria-busy', 'true');
-  const slow = setTimeout(() => loading(page), AT_ONCE);
+  const slow = setTimeout(() => here === visit && loading(page), AT_ONCE);
   try {
     const exhibit = await page.open();
-    if (page === shown) mount(exhibit);
+    if (here === visit) mount(exhibit);
     if (page !== HOME) keepOffline();
   } catch (error) {
-    if (page === shown) failed(page, error);
+    if (here === visit) failed(page, error);
   }
   clearTimeout(slow);
-  if (page !== shown) return;
+  if (here !== visit) return;
   main.removeAttribute('aria-busy');
   if (isFirst) return;
   window.scrollTo(0, 0);

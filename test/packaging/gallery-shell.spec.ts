@@ -168,6 +168,22 @@ test('navigation: Back returns, focus goes to the heading; docs and model cards 
   expect(complaints).toEqual([]);
 });
 
+test('who leaves a page before its code has arrived stays where they went', async ({ page, gallery, complaints }) => {
+  await withoutModels(page);
+  await page.clock.install();
+  await page.route('**/reading*.js', () => {});
+  await page.goto(`${gallery}#/fetch`);
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toHaveText('Fetch');
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Docs' }).click();
+  await page.goBack();
+  await expect(page.locator('#demos [aria-current]')).toHaveText('Fetch');
+  await page.clock.runFor(1000);
+  await expect(heading).toHaveText('Fetch');
+  await expect(page.getByText('Loading the page…')).toHaveCount(0);
+  expect(complaints).toEqual([]);
+});
+
 test('the address of a document that does not exist says so, and leads to the list', async ({
   page,
   gallery,
