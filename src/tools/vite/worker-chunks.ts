@@ -34,7 +34,7 @@ export const FIRST = [
 const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   [
     'zero-shot',
-    /^worker\/(handlers\/(label-texts|zero-shot-(image|object)|image-text)|outputs\/detection\/text-queries)/,
+    /^worker\/(handlers\/(label-(texts|vectors)|zero-shot-(image|object)|image-text)|outputs\/detection\/text-queries)/,
   ],
   ['images', /^(worker\/images\/|shared\/is-a\.)/],
   ['detection', /^worker\/(handlers\/(object-detector|image-boxes)|outputs\/(detection\/|nms))/],

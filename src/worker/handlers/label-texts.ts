@@ -4,7 +4,7 @@ import type { Context, Params } from '../../contract/handler.js';
 import type { Session, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { concat, slice } from '../tensors/tensors.js';
+import { slice } from '../tensors/tensors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
 import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
 
@@ -163,10 +163,13 @@ export class LabelTexts {
     return new LabelTexts(model, imageInput, await loadHuggingFace(files), lengths, warn);
   }
 
-  /** Returns the model's inputs for texts, `[texts, tokens]`. A text that is too long is truncated, with a warning. */
-  feeds(texts: readonly string[]): Tensors {
+  /**
+   * Returns the model's inputs for texts, `[texts, tokens]`. A text that is too long is truncated, with a warning.
+   * @param padTo shorter texts are padded to so many tokens
+   */
+  feeds(texts: readonly string[], padTo = this.#lengths.padTo ?? 0): Tensors {
     const { padding } = this.#tokenizer;
-    const { maxLength = this.#tokenizer.maxLength ?? Infinity, padTo = 0 } = this.#lengths;
+    const { maxLength = this.#tokenizer.maxLength ?? Infinity } = this.#lengths;
     const size = this.#inputs[0]!.dims[1];
     const fixed = typeof size === 'number' ? size : undefined;
     const limit = Math.min(maxLength, fixed ?? Infinity);
@@ -181,25 +184,20 @@ export class LabelTexts {
 
   /**
    * Runs the model on the images of a batch with texts; on one image after the other, if it takes one at a time.
-   * @param names the outputs to return, each with an axis of images
+   * @param texts the model's inputs for texts
+   * @returns the outputs of each run
    */
-  async run(
-    images: Tensors,
-    texts: readonly string[],
-    names: readonly string[],
-    { signal, heartbeat }: Context,
-  ): Promise<Tensors> {
-    const feeds = this.feeds(texts);
+  async run(images: Tensors, texts: Tensors, { signal, heartbeat }: Context): Promise<readonly Tensors[]> {
     const rows = images[this.#imageInput.name]!.dims[0]!;
     const step = typeof this.#imageInput.dims[0] === 'number' ? 1 : rows;
     const runs: Tensors[] = [];
     for (let row = 0; row < rows; row += step) {
       const own = Object.entries(images).map(([name, tensor]) => [name, slice(tensor, row, row + step)] as const);
-      runs.push(await this.#model.run({ ...Object.fromEntries(own), ...feeds }, { signal }));
+      runs.push(await this.#model.run({ ...Object.fromEntries(own), ...texts }, { signal }));
       heartbeat();
       await nextTask();
     }
-    return Object.fromEntries(names.map((name) => [name, concat(runs.map((outputs) => outputs[name]!))]));
+    return runs;
   }
 
   /** Returns the model's inputs for images, with those for a text of one letter. */

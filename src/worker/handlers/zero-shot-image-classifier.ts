@@ -6,8 +6,8 @@ import type { Tensors } from '../../contract/tensors.js';
 import type { Classification } from '../outputs/classification.js';
 import { numbersOf } from '../outputs/rows.js';
 import { checkScores, sigmoid, softmax, topK } from '../outputs/scores.js';
-import { toFloats } from '../tensors/tensors.js';
-import { TEXT_INPUTS } from '../text/text-inputs.js';
+import { concat, toFloats } from '../tensors/tensors.js';
+import { IDS_INPUT, TEXT_INPUTS } from '../text/text-inputs.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import {
   checkLabels,
@@ -21,7 +21,9 @@ import {
   type LabelParams,
   type ParamOf,
 } from './label-texts.js';
+import { labelVectors, logitsOf, type LabelVectors } from './label-vectors.js';
 import type { Row } from './row.js';
+import { STATE_SCHEMA } from './state-schema.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
@@ -40,8 +42,8 @@ const LOGITS = 'logits_per_image';
  *
  * The model is one file with inputs for both, `model.onnx`. What its two parts (`text_model.onnx` and
  * `vision_model.onnx`) return becomes no probability without the scale that the whole model multiplies with, which they
- * do not have: `image_text_embedder` reads them. So the labels are encoded again for each batch; `image_text_embedder`
- * keeps the vectors of texts, and is faster where each photo is compared with the same labels.
+ * do not have: `image_text_embedder` reads them. A model that returns `image_embeds` and `text_embeds` as well reads
+ * labels once: their vectors stay in the worker, up to `maxStateBytes`, and the model reads one text with the next image.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotImageClassifier extends VisionHandler<Classification> {
@@ -66,6 +68,7 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
       default: 'softmax',
     },
     ...LENGTHS,
+    ...STATE_SCHEMA,
   };
 
   #texts!: LabelTexts;
@@ -113,9 +116,19 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
     return await super.preprocess(data, context);
   }
 
-  /** Runs the model on the images, with the texts of all rows. */
+  /** Runs the model on the images, with the texts of all rows; with one of them, if it has read the same texts before. */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
-    return await this.#texts.run(inputs, this.#allTexts(context), [this.outputInfo.name], context);
+    const { name } = this.outputInfo;
+    const texts = this.#allTexts(context);
+    const key = JSON.stringify(texts);
+    const kept = context.kept.get(key) as LabelVectors | undefined;
+    const feeds = kept ? this.#texts.feeds(texts.slice(0, 1), kept.tokens) : this.#texts.feeds(texts);
+    const runs = await this.#texts.run(inputs, feeds, context);
+    if (!kept && texts.length > 1) {
+      const vectors = labelVectors(runs[0]!, name, feeds[IDS_INPUT]!.dims[1]!);
+      if (vectors) context.kept.set(key, vectors, { bytes: vectors.texts.byteLength + 2 * key.length });
+    }
+    return { [name]: concat(runs.map((outputs) => (kept ? logitsOf(outputs, name, kept) : outputs[name]!))) };
   }
 
   /** Converts the model's output, `[images, texts]`, to the labels of each image. */

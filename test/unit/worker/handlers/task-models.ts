@@ -17,10 +17,16 @@ export async function openTask(handler: Handler, repository: string, config: Par
       .map((name) => [name, read(name)]),
   );
   const given = { session, files, config: { handler: config } };
-  await handler.initialize(createTestContext(given));
+  const first = createTestContext(given);
+  const { kept } = first;
+  await handler.initialize(first);
   return {
+    session,
     async ask(inputs: readonly unknown[], params: Params = {}): Promise<readonly unknown[]> {
-      return await handler.handle(inputs as never, createTestContext({ ...given, batchSize: inputs.length, params }));
+      return await handler.handle(
+        inputs as never,
+        createTestContext({ ...given, kept, batchSize: inputs.length, params }),
+      );
     },
     [Symbol.asyncDispose]: async () => await session[Symbol.asyncDispose](),
   };

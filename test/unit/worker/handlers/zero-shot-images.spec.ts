@@ -1,5 +1,6 @@
 // The answers are compared with transformers' in `test/browser/coverage.spec.ts`.
 import { expect, test } from '@playwright/test';
+import type { Session } from '../../../../src/contract/tensors.ts';
 import type { Classification } from '../../../../src/worker/outputs/classification.ts';
 import { ImageClassifier } from '../../../../src/worker/handlers/image-classifier.ts';
 import { ZeroShotImageClassifier } from '../../../../src/worker/handlers/zero-shot-image-classifier.ts';
@@ -23,6 +24,43 @@ test('rows of a batch have the scores that each has alone; labels of one text ha
   expect(cats.map(({ score }) => score)).toEqual([cats[0]!.score, cats[0]!.score]);
   expect(together[0]).not.toEqual(together[1]);
 });
+
+for (const name of ['images-clip', 'images-siglip', 'images-siglip2', 'images-chinese-clip'])
+  test(`labels are read once, and the scores are those of a model that reads them again: ${name}`, async () => {
+    const config = { ...STEPS, ...(name.startsWith('images-siglip') && { activation: 'sigmoid', padTo: 64 }) };
+    const params = { labels: ['a cat', 'the sea', 'a street at night', 'many people'] };
+    await using model = await openTask(new ZeroShotImageClassifier(), name, config);
+    const texts = countTexts(model.session);
+    await model.ask([photo(3)], params);
+    const later = (await model.ask([photo(7), photo(11)], params)) as Classification[];
+    expect(texts).toEqual([4, 1]);
+
+    await using none = await openTask(new ZeroShotImageClassifier(), name, { ...config, maxStateBytes: 0 });
+    const again = countTexts(none.session);
+    await none.ask([photo(3)], params);
+    const expected = (await none.ask([photo(7), photo(11)], params)) as Classification[];
+    expect(again).toEqual([4, 4]);
+    expect(later).toEqual(
+      expected.map((row) => row.map(({ label, score }) => ({ label, score: expect.closeTo(score, 5) }))),
+    );
+    // Other labels, and another order, are read.
+    await model.ask([photo(3)], { labels: ['a cat', 'the sea'] });
+    await model.ask([photo(3)], { labels: params.labels.toReversed() });
+    await model.ask([photo(3)], { labels: ['a cat'] });
+    await model.ask([photo(3)], { labels: ['a cat'] });
+    expect(texts).toEqual([4, 1, 2, 4, 1, 1]);
+  });
+
+/** Returns the number of texts that each run of a model reads, as they come. */
+function countTexts(session: Session): readonly number[] {
+  const counts: number[] = [];
+  const run = session.run.bind(session);
+  session.run = async (feeds, options) => {
+    counts.push(feeds['input_ids']!.dims[0]!);
+    return await run(feeds, options);
+  };
+  return counts;
+}
 
 test('a label that is too long is truncated, with a warning', async () => {
   const told: string[] = [];

@@ -1,0 +1,88 @@
+/**
+ * What a model of images and texts, in one file, has told about a list of labels: with it, the model reads one text
+ * with the next image instead of all. CLIP and SigLIP return `scale · (image · text) + bias` beside both vectors, and
+ * do not say the scale; it follows from the first run.
+ */
+import type { Tensor, Tensors } from '../../contract/tensors.js';
+import { toFloats } from '../tensors/tensors.js';
+
+/** The outputs with the vectors of images and texts, `[rows, size]`. */
+const VECTORS = { images: 'image_embeds', texts: 'text_embeds' } as const;
+
+/** The largest difference between the model's output and the formula, relative to the largest output. */
+const TOLERANCE = 1e-5;
+/** Products that differ by less do not tell the scale exactly enough. */
+const LEAST_SPREAD = 0.01;
+
+/** The vectors of a list of labels, as the model has read them. */
+export interface LabelVectors {
+  readonly texts: Float32Array;
+  readonly scale: number;
+  /** How many tokens each text was padded to. */
+  readonly tokens: number;
+}
+
+/**
+ * Returns the labels' vectors of a run with all of them.
+ * @param logits the name of the output `[images, texts]`
+ * @returns undefined if the model returns no vectors, or if its output is not what the formula gives
+ */
+export function labelVectors(outputs: Tensors, logits: string, tokens: number): LabelVectors | undefined {
+  const vectors = outputs[VECTORS.texts];
+  const texts = vectors && toFloats(vectors);
+  const all = texts && products(outputs, texts);
+  const scale = all && scaleOf(toFloats(outputs[logits]!), all);
+  return scale === undefined ? undefined : { texts: texts!.slice(), scale, tokens };
+}
+
+/** Returns the logits `[images, texts]`, float32, of a run with the first label alone. */
+export function logitsOf(outputs: Tensors, logits: string, kept: LabelVectors): Tensor {
+  const first = toFloats(outputs[logits]!);
+  const firstProducts = products(outputs, toFloats(outputs[VECTORS.texts]!))!;
+  const all = products(outputs, kept.texts)!;
+  const columns = all.length / first.length;
+  // The first label's own output has the bias in it.
+  const data = Float32Array.from(all, (product, at) => {
+    const row = Math.floor(at / columns);
+    return first[row]! + kept.scale * (product - firstProducts[row]!);
+  });
+  return { dtype: 'float32', dims: [first.length, columns], data };
+}
+
+/** Returns the scalar product of each image with each text, `[images, texts]`; undefined without both vectors. */
+function products(outputs: Tensors, texts: Float32Array): Float64Array | undefined {
+  const vectors = outputs[VECTORS.images];
+  const [images, size] = vectors?.dims ?? [];
+  if (!vectors || !images || !size || vectors.dims.length !== 2 || texts.length % size !== 0) return undefined;
+  const image = toFloats(vectors);
+  const columns = texts.length / size;
+  return Float64Array.from({ length: images * columns }, (_, at) => {
+    const [row, column] = [Math.floor(at / columns) * size, (at % columns) * size];
+    let sum = 0;
+    for (let index = 0; index < size; index++) sum += image[row + index]! * texts[column + index]!;
+    return sum;
+  });
+}
+
+/** Returns the factor of `logits = factor · products + constant` by least squares; undefined if they are not alike. */
+function scaleOf(logits: Float32Array, of: Float64Array): number | undefined {
+  if (logits.length !== of.length || Math.max(...of) - Math.min(...of) < LEAST_SPREAD) return undefined;
+  const [logit, product] = [mean(logits), mean(of)];
+  let [above, below] = [0, 0];
+  for (const [at, one] of of.entries()) {
+    above += (one - product) * (logits[at]! - logit);
+    below += (one - product) ** 2;
+  }
+  const factor = above / below;
+  const largest = logits.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
+  const isExact = of.every(
+    (one, at) => Math.abs(logits[at]! - logit - factor * (one - product)) <= TOLERANCE * largest,
+  );
+  return isExact ? factor : undefined;
+}
+
+function mean(values: Float32Array | Float64Array): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / values.length;
+}
