@@ -1,3 +1,4 @@
+import type { CandidateName } from './backends.js';
 import type { OpenOptions, OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
 import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
 import type { Files, Manifest, ModelConfig } from './archive.js';
@@ -27,6 +28,8 @@ export interface Context {
     readonly serverName: string;
     readonly serverVersion: string;
     readonly limitMaxImagePixels: number;
+    /** The engine and the backend that the handler runs on, such as `onnx/webgpu`. */
+    readonly backend: CandidateName;
   };
   /** What is asked of the handler. */
   readonly kind: 'predict' | 'explain' | 'describe';

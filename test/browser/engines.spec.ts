@@ -159,7 +159,7 @@ test.describe('what is downloaded', () => {
     page.on('request', (request) => urls.push(new URL(request.url()).pathname));
     await open();
     const { inputs, outputs } = goldens['conv_relu_conv']![0]!;
-    const { chosen, answer } = await page.evaluate(
+    const { chosen, answer, asked } = await page.evaluate(
       async ({ backend, feeds }) => {
         const client = window.tabserve.connect(window.workers.raw, {
           model: '/test/models/two-formats/',
@@ -171,6 +171,7 @@ test.describe('what is downloaded', () => {
         };
         return {
           chosen: client.backend!,
+          asked: await client.describe(),
           answer: [{ name: 'y', dtype: y.dtype, dims: y.dims, data: Array.from(y.data, String) }],
         };
       },
@@ -178,6 +179,7 @@ test.describe('what is downloaded', () => {
     );
     const engine = backend === 'webgl' ? 'tfjs' : 'onnx';
     expect(chosen).toMatchObject({ engine, name: backend });
+    expect(asked.customizedMetadata).toBe(`${engine}/${backend}`);
     expect(chosen.skipped).toEqual(
       backend === 'webgl'
         ? [{ engine: 'onnx', name: 'webgl', reason: expect.stringContaining('Name onnx/webgl') }]

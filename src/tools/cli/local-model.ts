@@ -59,8 +59,9 @@ export async function openLocally(whole: Archive, format: ModelFormat): Promise<
   await checkConfigs(archive, warn);
   const sessions: Session[] = [];
   const recorded: RecordedRun[] = [];
-  const engine = recording(await startEngine(format === 'onnx' ? 'onnx/wasm' : 'tfjs/cpu'), sessions, recorded);
-  const handlers = new OpenHandlers({ engine, format, handlerOf, warn });
+  const candidate = format === 'onnx' ? 'onnx/wasm' : 'tfjs/cpu';
+  const engine = recording(await startEngine(candidate), sessions, recorded);
+  const handlers = new OpenHandlers({ engine, candidate, handlerOf, warn });
   const { handler, environment } = await handlers.start(archive, Class, new Recorder());
   const tried: TriedPart[] = [];
   const answers = await tryAnswers(handlers.open);

@@ -1,5 +1,6 @@
 import { loadScript } from '../../shared/load-script.js';
 import type { Archive, Files, Manifest, ModelConfig } from '../../contract/archive.js';
+import type { CandidateName } from '../../contract/backends.js';
 import type { Context, Params } from '../../contract/handler.js';
 import type { HttpAnswer, HttpRequestData } from '../../contract/http.js';
 import type { DecodeOptions, ImageInput } from '../../contract/images.js';
@@ -14,6 +15,7 @@ import type { HandleRequest } from '../../contract/wire.js';
 /** The part of a handler's contexts that all of its batches share. */
 export interface HandlerEnvironment {
   readonly modelDir: Archive['url'];
+  readonly backend: CandidateName;
   readonly manifest: Manifest;
   readonly config: ModelConfig;
   readonly files: Files;
@@ -66,7 +68,7 @@ let decode: typeof import('../images/decode.js').decodeImage | undefined;
 
 /** Creates the context of one batch. */
 export function batchContext(environment: HandlerEnvironment, batch: BatchOptions): BatchContext {
-  const { modelDir, manifest, config, files, kept, open, openHandler, warn } = environment;
+  const { modelDir, backend, manifest, config, files, kept, open, openHandler, warn } = environment;
   const { batchSize = 1, kind = 'predict', signal = new AbortController().signal } = batch;
   const failures = new Map<number, Error>();
   const { sequenceId, state, setState, changed } = new RowStates(batch.sequenceIds, batch.states);
@@ -83,7 +85,14 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
     modelName: manifest.model.modelName,
     manifest,
     modelYamlConfig: config,
-    systemProperties: { modelDir, batchSize, serverName: 'tabserve', serverVersion: VERSION, limitMaxImagePixels },
+    systemProperties: {
+      modelDir,
+      batchSize,
+      serverName: 'tabserve',
+      serverVersion: VERSION,
+      limitMaxImagePixels,
+      backend,
+    },
     kind,
     requestIds: batch.ids ?? Array.from({ length: batchSize }, (_, index) => String(index)),
     params: batch.params ?? Array.from({ length: batchSize }, () => ({})),

@@ -137,7 +137,7 @@ export class Host implements WorkerApi {
       const metrics = this.#batches.recorder();
       const handlers = new OpenHandlers({
         engine,
-        format,
+        candidate: request.candidate,
         handlerOf: ({ manifest }) => (builtIn ?? handlerClass)(manifest.model.handler),
         warn: (message) => this.#warn(message),
         onStage: (context) => this.#batches.heartbeat(context),

@@ -1,6 +1,6 @@
 import { loadScript } from '../../shared/load-script.js';
 import { allParts, hasModel, precisionOf, type Archive } from '../../contract/archive.js';
-import { formatOfEngine, type EngineName } from '../../contract/backends.js';
+import { candidateOf, formatOfEngine, type CandidateName, type EngineName } from '../../contract/backends.js';
 import { asTabServeError, atNode, TabServeError } from '../../contract/errors.js';
 import type { Context, Handler, HandlerClass, NodeHandler } from '../../contract/handler.js';
 import type { OpenOptions, Session } from '../../contract/tensors.js';
@@ -22,7 +22,8 @@ export interface OpenHandler {
 
 export interface OpenHandlersOptions {
   readonly engine: Engine;
-  readonly format: EngineName;
+  /** What the engine is, and computes on. */
+  readonly candidate: CandidateName;
   /** Returns the class for a node that its workflow opens without one. @throws `unknown-handler` */
   readonly handlerOf: (archive: Archive) => Promise<HandlerClass>;
   readonly warn: (message: string) => void;
@@ -68,6 +69,7 @@ export class OpenHandlers {
     const openModel = this.#sessionsOf(archive, files);
     const environment: HandlerEnvironment = {
       modelDir: archive.url,
+      backend: this.#options.candidate,
       manifest: archive.manifest,
       config: archive.config,
       files,
@@ -104,7 +106,8 @@ export class OpenHandlers {
   #sessionsOf(archive: Archive, files: Awaited<ReturnType<typeof openFiles>>): Context['open'] {
     const known = this.#sessions.get(archive);
     if (known) return known;
-    const { engine, format } = this.#options;
+    const { engine, candidate } = this.#options;
+    const { engine: format } = candidateOf(candidate);
     const sessions = new Map<string, Promise<Session>>();
     const open = async (path = modelOf(archive, format), options?: OpenOptions): Promise<Session> => {
       if (path === undefined)

@@ -30,6 +30,8 @@ export interface TestContextOptions {
   readonly batchSize?: number;
   /** The parameters of every row's request. */
   readonly params?: Params;
+  /** What `systemProperties.backend` is. @default 'onnx/cpu' */
+  readonly backend?: Context['systemProperties']['backend'];
   /** What is asked of the handler. @default 'predict' */
   readonly kind?: Context['kind'];
   /** The request over HTTP that brings every row. @default none: the rows are the page's */
@@ -132,6 +134,7 @@ function testEnvironment({
   config = {},
   manifest = { model: { modelName: 'model' } },
   kept = StateBudget.of(config).values(),
+  backend = 'onnx/cpu',
 }: TestContextOptions): HandlerEnvironment {
   const openHandler = testNodes(nodes);
   const open = async (path?: string): Promise<Session> => {
@@ -148,7 +151,7 @@ function testEnvironment({
     );
   };
   const warn = (message: string): void => console.warn(message);
-  return { modelDir: '', manifest, config, files: createFiles(files), kept, open, openHandler, warn };
+  return { modelDir: '', backend, manifest, config, files: createFiles(files), kept, open, openHandler, warn };
 }
 
 /** Returns a function that opens the stand-ins for a workflow's nodes, each of them once. */

@@ -13,6 +13,10 @@ class Raw extends BaseHandler {
   override postprocess(outputs: Tensors): readonly Tensors[] {
     return [outputs];
   }
+
+  override async describeHandle(context: Context): Promise<string> {
+    return context.systemProperties.backend;
+  }
 }
 
 expose(Raw);

@@ -55,7 +55,7 @@ export async function open(from: Record<string, Blob> | File, config: ModelConfi
   const warnings: string[] = [];
   const handlers = new OpenHandlers({
     engine: await startEngine('onnx/wasm'),
-    format: 'onnx',
+    candidate: 'onnx/wasm',
     handlerOf: ({ manifest }) => loadHandler(manifest.model.handler),
     warn: (message) => warnings.push(message),
   });

@@ -65,7 +65,8 @@ async function handleInWorker(
   const context = createTestContext({ session, config });
   await handler.initialize(context);
   const { manifest, files, kept, open, openHandler, warn } = context;
-  const environment = { modelDir: '', manifest, config, files, kept, open, openHandler, warn };
+  const { backend } = context.systemProperties;
+  const environment = { modelDir: '', backend, manifest, config, files, kept, open, openHandler, warn };
   const ids = rows.map((_, index) => String(index));
   const { metrics, signal } = runner;
   return await runOrRetry(

@@ -61,7 +61,7 @@ async function open(
       open: async (_, path) =>
         stubSession([{ name: 'x', dtype: 'float32', dims }], [{ name: 'y', dtype: 'float32', dims }], run(path)),
     },
-    format: 'onnx',
+    candidate: 'onnx/wasm',
     handlerOf: async () => BaseHandler,
     warn: () => {},
   });
