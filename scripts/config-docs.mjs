@@ -233,7 +233,7 @@ export async function tasksSource({ registry }) {
       ...(label ? [`label: '${label}'`] : []),
       ...list('modelTypes', others.modelTypes),
       ...list('keys', keys),
-      `processor: '${processor}'`,
+      ...(processor ? [`processor: '${processor}'`] : []),
       ...list('readsTexts', others.readsTexts),
       ...list('models', models),
       ...(nodes

@@ -132,6 +132,7 @@ for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[ind
   text_handler: of(() => textFields(SENTENCE), plainView),
   audio_handler: of(audioFields, plainView),
   voice_activity_detector: of(audioFields, plainView),
+  speech_recognizer: { ...of(audioFields, plainView), params: { timestamps: 'word' } },
   graph_workflow: of(tensorFields, plainView),
   base_handler: of(tensorFields, plainView),
 };

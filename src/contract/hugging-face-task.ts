@@ -16,8 +16,11 @@ export interface HuggingFaceTask {
   readonly label?: string;
   /** It serves only models whose `config.json` has one of these keys: these before handlers without a condition. */
   readonly keys?: readonly string[];
-  /** What prepares the inputs: `preprocessor_config.json`, `tokenizer.json`, or both. */
-  readonly processor: Processor | 'both';
+  /**
+   * What prepares the inputs: `preprocessor_config.json`, `tokenizer.json`, or both. Without it, the handler reads its
+   * `files` itself.
+   */
+  readonly processor?: Processor | 'both';
   /** The architectures, by the ends of their names, that need a tokenizer beside a processor of images. */
   readonly readsTexts?: readonly string[];
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */

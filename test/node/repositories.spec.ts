@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { createArchive } from '../../src/tools/cli/archive.ts';
+import { soundOf } from '../models/tasks/sound.ts';
 
 const root = new URL('../../', import.meta.url);
 const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');
@@ -44,10 +45,11 @@ const REQUESTS = new Map(
     ]),
 );
 
-/** Returns an input with another photo in the place of make.py's. */
+/** Returns an input with another photo in the place of make.py's, and its sounds. */
 function inputOf(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;
   if ('photo' in input) return PHOTO;
+  if ('sound' in input) return { samples: soundOf(input.sound as number), sampleRate: 16_000 };
   if (Array.isArray(input)) return input.map(inputOf);
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, inputOf(value)]));
 }

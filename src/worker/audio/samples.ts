@@ -36,3 +36,17 @@ export function meanOfChannels(channels: readonly Float32Array[]): Float32Array 
     );
   return first.map((value, index) => others.reduce((sum, channel) => sum + channel[index]!, value) / channels.length);
 }
+
+/**
+ * Returns samples of mean 0 and variance 1, as `zero_mean_unit_var_norm` of transformers' Wav2Vec2FeatureExtractor:
+ * (x − mean) / √(variance + 1e−7).
+ */
+export function zeroMeanUnitVariance(samples: Float32Array): Float32Array {
+  let sum = 0;
+  for (const value of samples) sum += value;
+  const mean = sum / samples.length;
+  let squares = 0;
+  for (const value of samples) squares += (value - mean) ** 2;
+  const deviation = Math.sqrt(squares / samples.length + 1e-7);
+  return samples.map((value) => (value - mean) / deviation);
+}

@@ -35,6 +35,7 @@ export const HANDLERS = {
   image_to_image: async () => (await import('./image-to-image.js')).ImageToImage,
   audio_handler: async (): Promise<new () => AudioHandler> => (await import('./audio-handler.js')).AudioHandler,
   voice_activity_detector: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
+  speech_recognizer: async () => (await import('./speech-recognizer.js')).SpeechRecognizer,
   text_reader: async () => (await import('./text-reader.js')).TextReader,
   graph_workflow: async () => (await import('./graph-workflow.js')).GraphWorkflow,
   text_detector: async () => (await import('./text-detector.js')).TextDetector,

@@ -1,6 +1,7 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { byteLevelAlphabet } from './token-bytes.js';
 import type { Detokenizer } from './tokenizer.js';
+import { cleanUp } from './clean-up.js';
 
 interface DecoderJson {
   readonly type?: string;
@@ -75,19 +76,4 @@ function charactersOf(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What transformers' `clean_up_tokenization` does, in its order. */
-function cleanUp(text: string): string {
-  return text
-    .replaceAll(' .', '.')
-    .replaceAll(' ?', '?')
-    .replaceAll(' !', '!')
-    .replaceAll(' ,', ',')
-    .replaceAll(" ' ", "'")
-    .replaceAll(" n't", "n't")
-    .replaceAll(" 'm", "'m")
-    .replaceAll(" 's", "'s")
-    .replaceAll(" 've", "'ve")
-    .replaceAll(" 're", "'re");
 }

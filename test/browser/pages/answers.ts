@@ -1,6 +1,7 @@
 /** Asks a repository, as `window.answers`, and returns its answers as data that a test can read. */
 import { load } from '../../../src/index.js';
 import type { CandidateName } from '../../../src/contract/backends.js';
+import { soundOf } from '../../models/tasks/sound.js';
 
 interface Request {
   readonly input: unknown;
@@ -20,10 +21,14 @@ async function ask(url: string, backend: CandidateName, requests: readonly Reque
   }
 }
 
-/** Returns an input in which `{ photo: [width, height] }` is the photo of `make.py` of that size. */
+/**
+ * Returns an input in which `{ photo: [width, height] }` is the photo of `make.py` of that size, and `{ sound: length }`
+ * its sound of so many samples.
+ */
 function inputOf(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;
   if ('photo' in input) return photo(...(input.photo as [number, number]));
+  if ('sound' in input) return { samples: soundOf(input.sound as number), sampleRate: 16_000 };
   if (Array.isArray(input)) return input.map(inputOf);
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, inputOf(value)]));
 }

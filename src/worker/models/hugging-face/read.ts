@@ -62,7 +62,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   // Awaited below; the error of the outputs comes first.
   inputs.catch(() => {});
   nodeInputs.catch(() => {});
-  const Class = processor && (await choice.handlerClass?.(handler!));
+  const Class = task && (await choice.handlerClass?.(handler!));
   await Promise.all(
     (task?.files ?? []).map(async (path) => {
       if (path === HF_CONFIG) files[path] = file;
@@ -113,8 +113,8 @@ async function addFile(source: Source, path: string, files: Record<string, Blob>
 
 /** Returns what the manifest says of the files that the handler reads. */
 function extensionsOf(files: Readonly<Record<string, Blob>>, isText: boolean): { readonly extensions?: string } {
-  const beside = Object.keys(files).filter((path) => path !== LABELS);
-  return isText ? { extensions: [TOKENIZER, ...beside].join(',') } : {};
+  const read = [...(isText ? [TOKENIZER] : []), ...Object.keys(files).filter((path) => path !== LABELS)];
+  return read.length > 0 ? { extensions: read.join(',') } : {};
 }
 
 /** The keys of `handler:` that a node gets of its workflow's. */

@@ -77,6 +77,10 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     nodeProcessors: { vision: 'image', text: 'tokenizer' },
   },
   image_to_image: { architectures: ['ForImageSuperResolution'], processor: 'image' },
+  speech_recognizer: {
+    architectures: ['ForCTC'],
+    files: ['vocab.json', 'tokenizer_config.json', 'preprocessor_config.json', 'config.json'],
+  },
   face_detector: { processor: 'image' },
   pose_landmarker: {
     architectures: ['ForPoseEstimation'],

@@ -217,8 +217,9 @@ def save(repository, model, processors, to_onnx, fix=lambda graph: None):
             strip(graph)
             onnx.save(graph, folder / "onnx" / file.name)
         for file in sorted(pathlib.Path(source).glob("*.json")):
-            # Tokens are in tokenizer.json.
-            if file.name not in ("vocab.json", "special_tokens_map.json", "added_tokens.json"):
+            # Tokens are in tokenizer.json, if there is one.
+            is_double = file.name in ("vocab.json", "added_tokens.json") and (pathlib.Path(source) / "tokenizer.json").exists()
+            if not is_double and file.name != "special_tokens_map.json":
                 shutil.copy(file, folder / file.name)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(repository, size)

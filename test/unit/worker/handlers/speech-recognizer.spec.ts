@@ -1,0 +1,132 @@
+// The texts are compared with transformers' in `test/browser/coverage.spec.ts`.
+import { expect, test } from '@playwright/test';
+import { soundOf } from '../../../models/tasks/sound.ts';
+import { SpeechRecognizer, type SpokenText } from '../../../../src/worker/handlers/speech-recognizer.ts';
+import { speechChunks } from '../../../../src/worker/audio/speech-chunks.ts';
+import { lettersOf, textOfLetters, wordsOf, type Letters } from '../../../../src/worker/outputs/spoken-text.ts';
+import { createTestContext } from '../../../../src/worker.ts';
+import { stubSession } from '../../support/stub-session.ts';
+import { openTask } from './task-models.ts';
+
+const sound = (length: number) => ({ samples: soundOf(length), sampleRate: 16_000 });
+
+test('rows of a batch of different lengths have the texts that each has alone', async () => {
+  await using model = await openTask(new SpeechRecognizer(), 'speech-wav2vec2');
+  const together = (await model.ask([sound(24_000), sound(40_000)])) as SpokenText[];
+  const alone = [...(await model.ask([sound(24_000)])), ...(await model.ask([sound(40_000)]))];
+  expect(together).toEqual(alone);
+  expect(together[0]).not.toEqual(together[1]);
+});
+
+test('sound that is too short, and what is no sound, fail alone', async () => {
+  await using model = await openTask(new SpeechRecognizer(), 'speech-wav2vec2');
+  const answers = await model.ask([sound(399), sound(400), 'text']);
+  expect(answers).toMatchObject([
+    {
+      code: 'invalid-input',
+      message: expect.stringContaining('399 samples at 16000 Hz, and the model needs at least 400'),
+    },
+    { text: expect.any(String) },
+    { code: 'invalid-input' },
+  ]);
+});
+
+const FILES = {
+  'vocab.json': { '<pad>': 0, a: 1, '|': 2 },
+  'tokenizer_config.json': {},
+  'preprocessor_config.json': {},
+  'config.json': { conv_kernel: [2], conv_stride: [2] },
+};
+
+/** Opens a model that hears what `frames` says, with changes of its files. */
+async function open(changes: Readonly<Record<string, unknown>>, frames: readonly (readonly number[])[] = []) {
+  const files = Object.fromEntries(
+    Object.entries({ ...FILES, ...changes }).flatMap(([name, json]) => (json ? [[name, JSON.stringify(json)]] : [])),
+  );
+  const session = stubSession(
+    [{ name: 'input_values', dtype: 'float32', dims: [null, null] }],
+    [{ name: 'logits', dtype: 'float32', dims: [null, null, 3] }],
+    () => ({ logits: { dtype: 'float32', dims: [1, frames.length, 3], data: Float32Array.from(frames.flat()) } }),
+  );
+  const handler = new SpeechRecognizer();
+  const context = createTestContext({ session, files });
+  await handler.initialize(context);
+  return async () => await handler.handle([sound(6)], createTestContext({ session, files }));
+}
+
+for (const [what, changes, message] of [
+  ['a missing file', { 'vocab.json': undefined }, /has no vocab\.json/],
+  ['letters of several languages', { 'vocab.json': { eng: { a: 0 } } }, /letters of several languages/],
+  ['no blank', { 'tokenizer_config.json': { pad_token: '[PAD]' } }, /pad_token is "\[PAD\]"/],
+  [
+    'features of another kind',
+    { 'preprocessor_config.json': { feature_extractor_type: 'WhisperFeatureExtractor' } },
+    /feature_extractor_type is "WhisperFeatureExtractor"/,
+  ],
+  ['no strides', { 'config.json': {} }, /conv_stride is missing/],
+  [
+    'more letters than the model has',
+    { 'vocab.json': { '<pad>': 0, b: 3 } },
+    /letter number 3, and the model's output "logits" has 3/,
+  ],
+] as const)
+  test(`what the files say and cannot be is refused: ${what}`, async () => {
+    await expect(open(changes)).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringMatching(message),
+    });
+  });
+
+test('a letter is heard once for each run of it; a score that is no number fails', async () => {
+  const heard = await open({}, [
+    [0, 1, 0],
+    [0, 1, 0],
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ]);
+  expect(await heard()).toEqual([{ text: 'aa' }]);
+  const broken = await open({}, [[0, NaN, 0]]);
+  await expect(broken()).rejects.toMatchObject({
+    code: 'inference-failed',
+    message: expect.stringContaining('frame 0'),
+  });
+});
+
+test('letters and words have the frames in which they are heard', () => {
+  const letters: Letters = {
+    texts: new Map([
+      [0, '_'],
+      [1, 'A'],
+      [2, 'B'],
+      [3, '|'],
+    ]),
+    blank: 0,
+    unknown: '?',
+    delimiter: '|',
+    space: ' ',
+    isLowerCase: true,
+  };
+  const parts = lettersOf([3, 0, 1, 1, 0, 2, 3, 3, 9, 0], letters);
+  expect(parts).toEqual([
+    { text: ' ', start: 0, end: 1 },
+    { text: 'A', start: 2, end: 4 },
+    { text: 'B', start: 5, end: 6 },
+    { text: ' ', start: 6, end: 8 },
+    { text: '?', start: 8, end: 9 },
+  ]);
+  expect(textOfLetters(parts, letters)).toBe('ab ?');
+  expect(wordsOf(parts, letters)).toEqual([
+    { text: 'AB', start: 2, end: 6 },
+    { text: '?', start: 8, end: 9 },
+  ]);
+});
+
+test('chunks overlap, and what is taken of them is the whole, once', () => {
+  const chunks = speechChunks(80_000, 32_000, 320);
+  expect(chunks[0]).toEqual({ start: 0, end: 32_000, from: 0, to: 83 });
+  expect(chunks.at(-1)).toMatchObject({ end: 80_000, to: Math.round((80_000 - chunks.at(-1)!.start) / 320) });
+  for (const [index, { start, from }] of chunks.entries())
+    if (index > 0) expect(start / 320 + from).toBe(chunks[index - 1]!.start / 320 + chunks[index - 1]!.to);
+  expect(speechChunks(32_000, 32_000, 320)).toEqual([{ start: 0, end: 32_000, from: 0, to: Infinity }]);
+});
