@@ -18,9 +18,11 @@ export interface SpeechChunk {
 export function speechChunks(length: number, size: number, ratio: number): readonly SpeechChunk[] {
   const whole = Math.round(size / ratio) * ratio;
   const edge = Math.round(size / 6 / ratio) * ratio;
-  if (length <= whole) return [{ start: 0, end: length, from: 0, to: Infinity }];
+  const step = whole - 2 * edge;
+  // A chunk that has no middle would be no help.
+  if (length <= whole || step <= 0) return [{ start: 0, end: length, from: 0, to: Infinity }];
   const chunks: SpeechChunk[] = [];
-  for (let start = 0; start < length; start += whole - 2 * edge) {
+  for (let start = 0; start < length; start += step) {
     const end = Math.min(start + whole, length);
     const isLast = start + whole >= length;
     const [left, right] = [start === 0 ? 0 : edge, isLast ? 0 : edge];

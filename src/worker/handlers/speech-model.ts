@@ -68,11 +68,13 @@ export async function readSpeechModel(
       `speech_recognizer needs a model with an input [rows, samples] and an output [rows, frames, letters]; this one has the inputs ${model.inputs.map(({ name, dims }) => `"${name}" [${dims.map((dim) => dim ?? '?').join(', ')}]`).join(', ')} and the output "${output.name}" of ${output.dims.length} dims. ${NEITHER}`,
     );
   const letters = lettersOf(vocabulary!, tokenizer!);
+  // Tokens that were added for training may have numbers behind the model's classes.
+  const last = Math.max(...(Object.values(vocabulary!) as number[]));
   const count = output.dims[2];
-  if (typeof count === 'number' && Math.max(...letters.texts.keys()) >= count)
+  if (typeof count === 'number' && last >= count)
     throw new TabServeError(
       'model-config',
-      `${VOCABULARY} has the letter number ${Math.max(...letters.texts.keys())}, and the model's output "${output.name}" has ${count}: they are of two models.`,
+      `${VOCABULARY} has the letter number ${last}, and the model's output "${output.name}" has ${count}: they are of two models.`,
     );
   const cleans = tokenizer!['clean_up_tokenization_spaces'] === true;
   const cleanUp = cleans && (await loadScript(async () => (await import('../text/clean-up.js')).cleanUp));

@@ -77,6 +77,12 @@ for (const [what, changes, message] of [
     });
   });
 
+test('tokens that were added for training may have numbers behind the letters', async () => {
+  const added = { 3: { content: '<s>' }, 4: { content: '</s>' } };
+  const heard = await open({ 'tokenizer_config.json': { added_tokens_decoder: added } }, [[0, 1, 0]]);
+  expect(await heard()).toEqual([{ text: 'a' }]);
+});
+
 test('a letter is heard once for each run of it; a score that is no number fails', async () => {
   const heard = await open({}, [
     [0, 1, 0],
@@ -128,5 +134,9 @@ test('chunks overlap, and what is taken of them is the whole, once', () => {
   expect(chunks.at(-1)).toMatchObject({ end: 80_000, to: Math.round((80_000 - chunks.at(-1)!.start) / 320) });
   for (const [index, { start, from }] of chunks.entries())
     if (index > 0) expect(start / 320 + from).toBe(chunks[index - 1]!.start / 320 + chunks[index - 1]!.to);
-  expect(speechChunks(32_000, 32_000, 320)).toEqual([{ start: 0, end: 32_000, from: 0, to: Infinity }]);
+  for (const [length, size, ratio] of [
+    [32_000, 32_000, 320],
+    [50_000, 16_000, 1_000_000],
+  ] as const)
+    expect(speechChunks(length, size, ratio)).toEqual([{ start: 0, end: length, from: 0, to: Infinity }]);
 });
