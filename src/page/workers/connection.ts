@@ -228,13 +228,15 @@ export class Connection {
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();
     this.#onChunk.clear();
-    if (this.#withFrames.size === 0 || blameOf(error.code) === 'worker') return this.#terminate();
-    const cancelTimer = browserClock.schedule(() => this.#terminate(), CLOSING_MS);
-    const terminate = (): void => {
-      cancelTimer();
-      this.#terminate();
-    };
-    this.#methods.closeImages().then(terminate, terminate);
+    if (this.#withFrames.size === 0 || blameOf(error.code) === 'worker') this.#terminate();
+    else void this.#closeFrames().then(() => this.#terminate());
+  }
+
+  async #closeFrames(): Promise<void> {
+    let cancelTimer = (): void => {};
+    const late = new Promise<void>((resolve) => (cancelTimer = browserClock.schedule(resolve, CLOSING_MS)));
+    await Promise.race([this.#methods.closeImages(), late]).catch(() => {});
+    cancelTimer();
   }
 
   #terminate(): void {

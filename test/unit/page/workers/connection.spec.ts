@@ -95,11 +95,15 @@ test('a call whose connection is closed at once ends with it, and no error is le
   await new Promise((resolve) => setImmediate(resolve));
 });
 
+class FakeFrame {
+  readonly timestamp = 0;
+}
+
 test.describe('a worker that has a frame', () => {
-  test.beforeAll(() => Object.assign(globalThis, { VideoFrame: class {} }));
+  test.beforeAll(() => Object.assign(globalThis, { VideoFrame: FakeFrame }));
   test.afterAll(() => Reflect.deleteProperty(globalThis, 'VideoFrame'));
 
-  const frame = (): VideoFrame => new (VideoFrame as unknown as new () => VideoFrame)();
+  const frame = (): FakeFrame => new FakeFrame();
 
   /** Makes a worker that answers no request, and sends it one. @param rows the request's */
   async function ask(...rows: unknown[]) {
@@ -147,7 +151,7 @@ test.describe('a worker that has a frame', () => {
     });
 
   test('it is ended after a second, whether it has closed the frame or not', async () => {
-    const { connection, outcome, done, asked } = await ask(frame());
+    const { connection, outcome, done, asked, end } = await ask(frame());
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       connection.close(disposed);
@@ -155,6 +159,7 @@ test.describe('a worker that has a frame', () => {
       mock.timers.tick(999);
       expect(done).toEqual(['asked to close']);
       mock.timers.tick(1);
+      await end;
       expect(done).toEqual(['asked to close', 'ended']);
     } finally {
       mock.timers.reset();
