@@ -3,7 +3,7 @@ import { createTestHandler } from '../../../../src/worker/host/testing.ts';
 import { ObjectTracker } from '../../../../src/worker/handlers/object-tracker.ts';
 
 /** A tracker whose detector finds one person of this score in each photo. */
-async function trackerOf(score: number, handler: object = {}) {
+async function trackerOf(score: number, handler: Readonly<Record<string, unknown>> = {}) {
   return await createTestHandler(ObjectTracker, {
     nodes: {
       detect: {
