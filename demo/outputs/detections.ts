@@ -15,7 +15,7 @@ export function detections(stage: PictureStage, changed: () => void): Output<Det
   const list = el('ol', { class: 'detections', 'aria-label': 'Objects', tabindex: '0' });
   const threshold = slider(
     'Confidence threshold',
-    { value: 0.3, min: 0.05, max: 0.95, step: 0.05, says: percent },
+    { value: 0.3, min: 0.05, max: 0.9, step: 0.05, says: percent },
     changed,
   );
   const element = el('div', { class: 'found' }, count, list, threshold.element);

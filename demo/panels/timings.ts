@@ -17,26 +17,31 @@ export interface TimingsView {
   clear(): void;
 }
 
-/** Shows the latency of the last request: the round trip, and its stages as a bar and as numbers. */
-export function timingsView(): TimingsView {
+/**
+ * Shows the latency of the last request: the round trip, and its stages as a bar and as numbers. Where the round trip is
+ * not known, as of a camera's frames, it has no row, and neither has the overhead.
+ * @param hasRoundTrip whether the first request is going to have one
+ */
+export function timingsView(hasRoundTrip = true): TimingsView {
   const parts = PARTS.map((part) => ({
     part,
     piece: el('span', { class: 'piece', 'data-part': part }),
     value: el('dd', {}, '–'),
   }));
   const total = el('dd', {}, '–');
+  const rows = parts.map(({ part, value }) =>
+    el('div', {}, el('dt', {}, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]), value),
+  );
+  const totalRow = el('div', { class: 'total' }, el('dt', {}, 'Round trip'), total);
+  const withRoundTrip = (is: boolean): void => {
+    totalRow.hidden = rows[PARTS.indexOf('between')]!.hidden = !is;
+  };
+  withRoundTrip(hasRoundTrip);
   const element = el(
     'div',
     { class: 'timings' },
     el('div', { class: 'pieces', 'aria-hidden': 'true' }, ...parts.map(({ piece }) => piece)),
-    el(
-      'dl',
-      {},
-      el('div', { class: 'total' }, el('dt', {}, 'Round trip'), total),
-      ...parts.map(({ part, value }) =>
-        el('div', {}, el('dt', {}, el('span', { class: 'swatch', 'data-part': part }), NAMES[part]), value),
-      ),
-    ),
+    el('dl', {}, totalRow, ...rows),
   );
   return {
     element,
@@ -52,6 +57,7 @@ export function timingsView(): TimingsView {
         value.textContent = inMilliseconds(spent[part]);
       }
       total.textContent = inMilliseconds(roundTrip);
+      withRoundTrip(roundTrip !== undefined);
     },
     clear() {
       for (const { piece, value } of parts) {

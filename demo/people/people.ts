@@ -52,7 +52,7 @@ function mount(announce: (text: string) => void): Exhibited {
   const noteElement = el('div', { class: 'note', id: 'note' });
   const note = noteLine(noteElement, announce);
   const load = loadState(() => void again());
-  const timings = timingsView();
+  const timings = timingsView(false);
   const backend = backendPanel(() => void again(), timings.element);
   const code = codePanel();
   const facts = el('p', { class: 'model-facts' });

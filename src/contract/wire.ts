@@ -133,6 +133,8 @@ export interface WorkerApi {
   /** Runs a batch. */
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
   cancel(id: string): void;
+  /** Aborts all batches, and answers when the bitmaps and frames in their rows are closed: the worker is to be ended. */
+  closeImages(): Promise<Envelope<void>>;
   /** Tells the worker that the page has room for one more chunk of the answer to the streamed request in batch `id`. */
   more(id: string): void;
   /** Frees what the handler keeps of an input of the page. @param key its `keptKey` */

@@ -187,3 +187,38 @@ test('a lost worker costs no id of a face, a hand or a body @once', async ({ ope
     expect(frames, name).toEqual(frames.map(() => ids));
   }
 });
+
+test('somebody leaves while hands are followed: the worker closes its frame before it ends @full @once', async ({
+  open,
+  backend,
+}) => {
+  test.slow();
+  const page = await open();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  await page.evaluate(async (backend) => {
+    const photo = await createImageBitmap(await (await fetch('/models/hand/samples/sofa.jpg')).blob());
+    const canvas = Object.assign(document.createElement('canvas'), { width: photo.width, height: photo.height });
+    const context = canvas.getContext('2d')!;
+    const timer = setInterval(() => context.drawImage(photo, 0, 0), 20);
+    const [track] = canvas.captureStream().getVideoTracks();
+    for (let visit = 0; visit < 4; visit++) {
+      const client = await window.tabserve.load('/models/hand/', {
+        handler: 'hand_landmarker',
+        backends: [`onnx/${backend}`],
+      });
+      let answers = 0;
+      const follow = async (): Promise<void> => {
+        for await (const _ of client.openSequence().frames(track!))
+          // In the middle of the next frame.
+          if ((answers += 1) === 2) setTimeout(() => void client.dispose(), 60);
+      };
+      const { code } = await window.failure(follow());
+      if (code !== 'disposed') throw new Error(code);
+    }
+    clearInterval(timer);
+    // Chromium complains every ten seconds of what it has collected.
+    await new Promise((resolve) => setTimeout(resolve, 12_000));
+  }, backend);
+  expect(complaints).toEqual([]);
+});

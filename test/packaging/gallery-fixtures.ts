@@ -73,7 +73,7 @@ export const test = base.extend<
   complaints: async ({ page }, use) => {
     const complaints: string[] = [];
     page.on('console', (message) => {
-      // Chromium says so of a frame in a worker that is ended.
+      // Chromium says so of a frame in a worker that the page kills, as a crash would.
       if (message.text().startsWith('A VideoFrame was garbage collected')) return;
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
     });

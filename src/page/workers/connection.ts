@@ -1,6 +1,6 @@
 import { releaseProxy, transfer, wrap, type Remote } from 'comlink';
 import { errorFromData, type ErrorData } from '../../contract/error-data.js';
-import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
+import { asTabServeError, blameOf, messageOf, TabServeError } from '../../contract/errors.js';
 import type {
   BuiltInConnectMessage,
   ConnectMessage,
@@ -11,6 +11,8 @@ import type {
   WorkerApi,
   WorkerEvent,
 } from '../../contract/wire.js';
+import { browserClock } from '../../shared/clock.js';
+import { isPlainObject } from '../../shared/is-plain-object.js';
 import { watchRelease } from '../../shared/lock-release.js';
 import { timed } from '../../shared/spans.js';
 import { isBuiltIn } from './worker-factory.js';
@@ -18,6 +20,10 @@ import type { WorkerFactory } from './worker-factory.js';
 import { describeErrorEvent, startWorker, type StartOptions } from './start-worker.js';
 import { Watchdog } from './watchdog.js';
 import type { Chunk } from '../requests/chunks.js';
+import { isFrame } from '../requests/pictures.js';
+
+/** How long a worker that is to be ended may take to close its frames: as long as a run of a slow model. */
+const CLOSING_MS = 1000;
 
 type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 
@@ -53,6 +59,8 @@ export class Connection {
   readonly #pending = new Set<(error: TabServeError) => void>();
   /** Takes the chunks of the answer to each streamed call, by the call's id. */
   readonly #onChunk = new Map<string, (chunk: Chunk) => void>();
+  /** The answers to calls with frames: until then the worker has them. */
+  readonly #withFrames = new Set<Promise<unknown>>();
   readonly #watchdog: Watchdog;
   readonly #ended = new AbortController();
   /** Ends all listening. */
@@ -96,13 +104,21 @@ export class Connection {
       stored: remote.stored,
       handle: remote.handle,
       cancel: remote.cancel,
+      closeImages: remote.closeImages,
       more: remote.more,
       forget: remote.forget,
       describe: remote.describe,
       ping: remote.ping,
     };
     const { handle } = this.#proxies;
-    this.#methods = { ...this.#proxies, handle: (request, list) => handle(transfer(request, list)) };
+    this.#methods = {
+      ...this.#proxies,
+      handle: (request, list) => {
+        const answer = handle(transfer(request, list));
+        if (request.rows.some(hasFrame)) this.#noteFrames(answer);
+        return answer;
+      },
+    };
     worker.addEventListener(
       'error',
       (event) => this.#end(describeErrorEvent(event) ?? 'it failed to load a script'),
@@ -193,7 +209,16 @@ export class Connection {
     this.#watchdog.setPaused(id, isPaused);
   }
 
-  /** Ends the worker; what is pending is rejected with `error`. */
+  #noteFrames(answer: Promise<unknown>): void {
+    const forget = (): void => void this.#withFrames.delete(answer);
+    this.#withFrames.add(answer);
+    answer.then(forget, forget);
+  }
+
+  /**
+   * Ends the worker; what is pending is rejected with `error`, at once. A worker that has frames is ended when it has
+   * closed them, after a second at most: Chromium complains of frames that end with their worker.
+   */
   close(error: TabServeError): void {
     if (this.#error) return;
     this.#error = error;
@@ -203,6 +228,18 @@ export class Connection {
     for (const reject of this.#pending) reject(error);
     this.#pending.clear();
     this.#onChunk.clear();
+    if (this.#withFrames.size === 0 || blameOf(error.code) === 'worker') this.#terminate();
+    else void this.#closeFrames().then(() => this.#terminate());
+  }
+
+  async #closeFrames(): Promise<void> {
+    let cancelTimer = (): void => {};
+    const late = new Promise<void>((resolve) => (cancelTimer = browserClock.schedule(resolve, CLOSING_MS)));
+    await Promise.race([this.#methods.closeImages(), late]).catch(() => {});
+    cancelTimer();
+  }
+
+  #terminate(): void {
     this.#worker.terminate();
     for (const proxy of [this.#remote, ...Object.values(this.#proxies)]) proxy[releaseProxy]();
     for (const port of this.#ports) port.close();
@@ -221,6 +258,11 @@ export class Connection {
     // Browsers refuse locks to pages that are being unloaded.
     watchRelease(navigator.locks, name, end, this.#listening.signal).catch(() => {});
   }
+}
+
+/** Returns whether an input is a frame, or has one: as `{ data }`, or beside others. */
+function hasFrame(row: unknown): boolean {
+  return isFrame(row) || (isPlainObject(row) && Object.values(row).some(isFrame));
 }
 
 /** Returns the error in an envelope; `worker-failed` if it is not an envelope. */

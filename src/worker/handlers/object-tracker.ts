@@ -10,6 +10,9 @@ import { WorkflowHandler } from './workflow-handler.js';
 /** Boxes of a lower score help no track. */
 const LOWEST_SCORE = 0.1;
 
+/** A track begins with a score that is 0.1 above `trackThreshold`: with a larger one, none would. */
+const MOST_TRACK_THRESHOLD = 0.9;
+
 /** An object that is followed. */
 export interface TrackedObject extends Detection {
   /** The same number in each frame of a sequence, from 1 on. */
@@ -18,7 +21,7 @@ export interface TrackedObject extends Detection {
 
 /** The `params` of an object tracker. */
 export interface ObjectTrackerParams {
-  /** Boxes of a higher score are matched first; those 0.1 above it begin a track. In 0..1. */
+  /** Boxes of a higher score are matched first; those 0.1 above it begin a track. In 0..0.9. */
   readonly trackThreshold?: number;
   /** The largest cost of a match, 1 − IoU · score, in 0..1. */
   readonly matchThreshold?: number;
@@ -30,7 +33,7 @@ export interface ObjectTrackerParams {
  * Gives the objects of a detector ids that stay with them from frame to frame: ByteTrack's association in two stages.
  * The node `detect` is any detector that `object_detector` runs. The frames are requests of a sequence, whose state the
  * page holds; a request of none is a first frame. An object that is new is in the answer from its second frame on, or
- * in the first frame of the sequence.
+ * in the first frame of the sequence. Boxes are compared in pixels: for frames of another size, open another sequence.
  * @answer `[{ id, label, score, box: { xmin, ymin, xmax, ymax } }, …]`, best first; boxes in pixels of the image ([a
  *   sample](sequences.md#objects-that-keep-their-ids))
  */
@@ -42,7 +45,7 @@ export class ObjectTracker extends WorkflowHandler<ImageInput, readonly TrackedO
     trackThreshold: {
       type: 'number',
       minimum: 0,
-      maximum: 1,
+      maximum: MOST_TRACK_THRESHOLD,
       description:
         'Boxes of a higher score are matched first, and those 0.1 above it begin a track. ByteTrack: track_thresh.',
       default: 0.25,

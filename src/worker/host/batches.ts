@@ -27,6 +27,8 @@ export class Batches {
     string,
     { readonly aborter: AbortController; readonly chunks: ChunkSender | undefined }
   >();
+  /** The batches whose images are not closed yet. */
+  readonly #closing = new Set<Promise<void>>();
   /** The definitions of the handler's metrics. */
   readonly #definitions = new Definitions();
   /** What the handler recorded in `initialize`. The first batch's answer carries it. */
@@ -52,10 +54,18 @@ export class Batches {
   }
 
   /**
-   * Runs a batch.
+   * Runs a batch, and closes its images.
    * @param opened returns the page's handler. @throws `not-initialized`
    */
-  async handle(
+  handle(call: HandleRequest, opened: () => OpenHandler, engine: Engine | undefined): Promise<Envelope<HandleAnswer>> {
+    const answer = this.#run(call, opened, engine);
+    const close = (): Promise<void> => closeImages(call.rows);
+    const closing = answer.then(close, close).then(() => void this.#closing.delete(closing));
+    this.#closing.add(closing);
+    return answer;
+  }
+
+  async #run(
     call: HandleRequest,
     opened: () => OpenHandler,
     engine: Engine | undefined,
@@ -116,7 +126,6 @@ export class Batches {
     } finally {
       chunks?.end();
       this.#running.delete(id);
-      closeImages(call.rows);
     }
   }
 
@@ -139,6 +148,12 @@ export class Batches {
       ?.aborter.abort(new TabServeError('aborted', 'No caller waits for the answer to this request any more.'));
   }
 
+  /** Aborts all batches, and waits until their images are closed. */
+  async closeImages(): Promise<void> {
+    for (const id of this.#running.keys()) this.cancel(id);
+    await Promise.all(this.#closing);
+  }
+
   more(id: string): void {
     this.#running.get(id)?.chunks?.more();
   }
@@ -150,11 +165,13 @@ type Image = ImageBitmap | VideoFrame;
  * Closes the bitmaps and frames in a batch's rows, after its answer has been sent: a handler may have put one into it.
  * The worker owns them, and unclosed frames would starve the browser's decoder.
  */
-export function closeImages(rows: readonly unknown[]): void {
+async function closeImages(rows: readonly unknown[]): Promise<void> {
   const images = new Set<Image>();
   collectImages(rows, images, new Set());
   // Most requests have none, and need no timer.
-  if (images.size > 0) setTimeout(() => images.forEach((image) => image.close()));
+  if (images.size === 0) return;
+  await new Promise((resolve) => setTimeout(resolve));
+  for (const image of images) image.close();
 }
 
 function collectImages(value: unknown, images: Set<Image>, seen: Set<unknown>): void {

@@ -223,6 +223,10 @@ export class Host implements WorkerApi {
     this.#batches.cancel(id);
   }
 
+  closeImages(): Promise<Envelope<void>> {
+    return envelope(() => this.#batches.closeImages());
+  }
+
   more(id: string): void {
     this.#batches.more(id);
   }

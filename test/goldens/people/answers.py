@@ -8,17 +8,28 @@ Writes  test/goldens/people/{faces,hands,poses}.json, and connections.json: whic
 The photos are the gallery's, whose model cards have their licenses, and `stairs.jpg` beside this script: `demo/sample5.jpg` of the npm package
 `@vladmandic/face-api` 1.7.15 ("taken by me", says its author; MIT), made 800 pixels wide by Pillow's Lanczos filter, JPEG of quality 85.
 
+The package hands its graphs to C++ as text, and leaves out the options of calculators that no imported module has declared: of bodies, the
+`kernel_size` of 7 with which heat maps refine the points, for which C++ then takes its default of 9. On two photos that moves a point that can hardly
+be seen by 5 % and 7 % of the body's diagonal. The graph, and MediaPipe's newer API (`ConfigureRefineLandmarksFromHeatmapCalculator` in
+`pose_landmarks_detector_graph.cc`), say 7. So all options are declared here first.
+
 Everything is in pixels of the photo. `rect` is the region that MediaPipe cuts out of the photo: center, size, and its clockwise turn in radians.
 """
 
+import importlib
 import json
+import pkgutil
 import re
 from pathlib import Path
 
 import mediapipe as mp
+import mediapipe.calculators
 import numpy as np
 from mediapipe.python.solution_base import SolutionBase
 from PIL import Image
+
+for module in pkgutil.walk_packages(mediapipe.calculators.__path__, "mediapipe.calculators."):
+    importlib.import_module(module.name)
 
 ROOT = Path(__file__).resolve().parents[3]
 PHOTOS = [f"{name}.jpg" for name in (

@@ -1,8 +1,9 @@
 /** Page and worker from their first message on: `Connection` and `serve`, over a channel in place of a thread. */
+import { mock } from 'node:test';
 import { expect, test } from '@playwright/test';
 import { expose } from 'comlink';
 import { TabServeError } from '../../../../src/contract/errors.ts';
-import { PROTOCOL } from '../../../../src/contract/wire.ts';
+import { PROTOCOL, type HandleAnswer, type HandleRequest } from '../../../../src/contract/wire.ts';
 import { Connection } from '../../../../src/page/workers/connection.ts';
 import { markBuiltIn } from '../../../../src/page/workers/worker-factory.ts';
 import { serve } from '../../../../src/worker/host/serve.ts';
@@ -92,4 +93,87 @@ test('a call whose connection is closed at once ends with it, and no error is le
   await expect(outcome).rejects.toMatchObject({ code: 'disposed' });
   // An error that nobody catches fails the test.
   await new Promise((resolve) => setImmediate(resolve));
+});
+
+class FakeFrame {
+  readonly timestamp = 0;
+}
+
+test.describe('a worker that has a frame', () => {
+  test.beforeAll(() => Object.assign(globalThis, { VideoFrame: FakeFrame }));
+  test.afterAll(() => Reflect.deleteProperty(globalThis, 'VideoFrame'));
+
+  const frame = (): FakeFrame => new FakeFrame();
+
+  /** Makes a worker that answers no request, and sends it one. @param rows the request's */
+  async function ask(...rows: unknown[]) {
+    const { port1, port2 } = new MessageChannel();
+    const done: string[] = [];
+    let close = (): void => {};
+    const closed = new Promise((resolve) => (close = () => resolve({ ok: true })));
+    let heard = (): void => {};
+    const asked = new Promise<void>((resolve) => (heard = resolve));
+    const closeImages = async (): Promise<unknown> => {
+      done.push('asked to close');
+      heard();
+      return await closed;
+    };
+    expose({ handle: () => new Promise(() => {}), closeImages }, port2);
+    port2.postMessage({ tabserve: 'ready', protocol: PROTOCOL });
+    let ended = (): void => {};
+    const end = new Promise<void>((resolve) => (ended = resolve));
+    const terminate = (): void => {
+      done.push('ended');
+      port1.close();
+      ended();
+    };
+    const worker = markBuiltIn(Object.assign(port1, { terminate }) as unknown as Worker);
+    const connection = await Connection.start(() => worker, OPTIONS);
+    const request = { id: '1', request: 'predict', ids: ['1'], params: [{}], rows } as unknown as HandleRequest;
+    const outcome = connection.call<HandleAnswer>(({ handle }) => handle(request, []), '1').catch(({ code }) => code);
+    return { connection, outcome, done, close, asked, end };
+  }
+  const disposed = new TabServeError('disposed', 'The client has been disposed of.');
+
+  for (const [what, row] of [
+    ['it alone', frame],
+    ['beside another input', () => ({ image: frame(), points: [] })],
+  ] as const)
+    test(`${what}: it is ended after the frame, and its calls at once`, async () => {
+      const { connection, outcome, done, close, asked, end } = await ask(row());
+      connection.close(disposed);
+      expect(await outcome).toBe('disposed');
+      await asked;
+      expect(done).toEqual(['asked to close']);
+      close();
+      await end;
+      expect(done).toEqual(['asked to close', 'ended']);
+    });
+
+  test('it is ended after a second, whether it has closed the frame or not', async () => {
+    const { connection, outcome, done, asked, end } = await ask(frame());
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      connection.close(disposed);
+      await asked;
+      mock.timers.tick(999);
+      expect(done).toEqual(['asked to close']);
+      mock.timers.tick(1);
+      await end;
+      expect(done).toEqual(['asked to close', 'ended']);
+    } finally {
+      mock.timers.reset();
+    }
+    await outcome;
+  });
+
+  test('it is ended at once if it is lost; and so is one that has no frame', async () => {
+    const lost = await ask(frame());
+    lost.connection.close(new TabServeError('worker-lost', 'It had no heartbeat.'));
+    expect(lost.done).toEqual(['ended']);
+    const other = await ask({ data: 'text' });
+    other.connection.close(disposed);
+    expect(other.done).toEqual(['ended']);
+    await Promise.all([lost.outcome, other.outcome]);
+  });
 });
