@@ -16,8 +16,10 @@ export async function repository(incoming: Incoming, context: RouteContext): Pro
   if (area !== 'models' || name === undefined || more.length > 0) throw resourceNotFound();
   if (verb !== 'load' && verb !== 'unload') throw resourceNotFound();
   if (!context.management) throw badRequest('This server loads and unloads no models: it has no management API.');
-  if (verb === 'load') await registerModel(context, { url: name, model_name: name }, incoming.request.signal);
-  else await unload(name, context);
+  if (verb === 'load') {
+    const { signal } = incoming.request;
+    await registerModel(context, { url: name, model_name: name }, { signal });
+  } else await unload(name, context);
   return response('', 'application/json');
 }
 
