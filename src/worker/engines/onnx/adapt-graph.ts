@@ -2,12 +2,22 @@
 import type { EngineOptions } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { encodeConstant, encodeNode, OnnxNode } from '../../models/onnx/nodes.js';
-import { encode, encodeNumber, join, type Pieces } from '../../models/onnx/protobuf-writer.js';
+import { encode, encodeNumber, encodeText, join, type Pieces } from '../../models/onnx/protobuf-writer.js';
 import { all, fields, find, numberIn, text } from '../../models/onnx/protobuf.js';
 import { bytesOf, floatsOf, inline, readTensor, type OnnxTensor } from '../../models/onnx/tensors.js';
 
 /** `TensorProto.DataType`. */
 const [FLOAT, INT64] = [1, 7];
+
+/** Operators that leave the elements where they are in the texture. */
+const RESHAPES = new Set(['Reshape', 'Flatten', 'Squeeze', 'Unsqueeze', 'DepthToSpace']);
+
+/** Operators that take elements by where they are in the texture: each of one element, and `Softmax`. */
+const BY_PLACE = new Set(
+  'Abs Acos Add And Asin Atan Ceil Clip Cos Div Elu Equal Exp Floor Greater LeakyRelu Less Log Mul Neg Not Or PRelu Pow Relu Sigmoid Sin Softmax Sqrt Sub Sum Tan Tanh Xor'.split(
+    ' ',
+  ),
+);
 
 type FreeDimensions = NonNullable<EngineOptions['freeDimensions']>;
 
@@ -16,7 +26,8 @@ type FreeDimensions = NonNullable<EngineOptions['freeDimensions']>;
  *
  * - A free dimension of an input gets its size from `freeDimensions`.
  * - A start or an end of a `Slice` beyond int32, which exporters write for "to the end", is clamped to int32.
- * - The pixels of `DepthToSpace` are put in order: the next operator, such as `Add`, would read them by another layout.
+ * - What `Reshape` and its like return is copied if an operator such as `Add` reads it: that one takes elements by where
+ *   they are in the texture, and a tensor that was reshaped lies there in its old layout.
  * - A `Resize` to the nearest pixel by a whole number becomes copies of the channels and `DepthToSpace`.
  * - A `Split` with its sizes as an input (since opset 13) becomes a `Slice` for each part.
  *
@@ -40,6 +51,8 @@ class Adapter {
   readonly #constants: ReadonlyMap<string, OnnxTensor>;
   /** The names of what is only read as a start or an end of a `Slice`. */
   readonly #bounds: ReadonlySet<string>;
+  /** The names of what is read by an operator that takes elements by where they are in the texture. */
+  readonly #byPlace: ReadonlySet<string>;
   #added = 0;
 
   constructor(graph: Uint8Array, freeDimensions: FreeDimensions) {
@@ -51,6 +64,7 @@ class Adapter {
       ...nodes.flatMap(({ constant, outputs }) => (constant ? [[outputs[0]!, constant] as const] : [])),
       ...initializers.map((tensor) => [tensor.name, tensor] as const),
     ]);
+    this.#byPlace = new Set(nodes.flatMap(({ type, inputs }) => (BY_PLACE.has(type) ? inputs : [])));
     const readers = nodes.flatMap(({ type, inputs }) =>
       inputs.map((name, at) => ({ name, isSlice: type === 'Slice' && (at === 1 || at === 2) })),
     );
@@ -83,16 +97,12 @@ class Adapter {
         const clamped = this.#clamp(node.outputs[0]!);
         return clamped && encodeConstant(clamped, node.outputs[0]!);
       }
-      case 'DepthToSpace': {
-        const [blocksize, mode = 'DCR'] = [node.integer('blocksize')!, node.text('mode')];
-        return this.#toSpace(node.inputs[0]!, node.outputs[0]!, { blocksize, mode });
-      }
       case 'Resize':
         return this.#enlarge(node);
       case 'Split':
         return this.#split(node);
     }
-    return undefined;
+    return RESHAPES.has(node.type) && this.#byPlace.has(node.outputs[0]!) ? this.#inOrder(value, node) : undefined;
   }
 
   /** No axis is so long that a start or an end beyond int32 means another place than int32's last. */
@@ -117,21 +127,29 @@ class Adapter {
     const steps = primeFactors(factor);
     const images = [image!, ...steps.slice(1).map(() => this.#newName()), node.outputs[0]!];
     return steps.flatMap((step, at) => {
-      const copies = this.#newName();
+      const [copies, blocks] = [this.#newName(), this.#newName()];
       const channels = Array.from({ length: step * step }, () => images[at]!);
       return [
         ...encodeNode('Concat', channels, [copies], { axis: 1 }),
-        ...this.#toSpace(copies, images[at + 1]!, { blocksize: step, mode: 'DCR' }),
+        ...encodeNode('DepthToSpace', [copies], [blocks], { blocksize: step, mode: 'DCR' }),
+        ...this.#copy(blocks, images[at + 1]!),
       ];
     });
   }
 
-  #toSpace(from: string, to: string, attributes: { readonly blocksize: number; readonly mode: string }): Pieces {
-    const blocks = this.#newName();
-    return [
-      ...encodeNode('DepthToSpace', [from], [blocks], attributes),
-      ...encodeNode('Transpose', [blocks], [to], { perm: [0, 1, 2, 3] }),
-    ];
+  #inOrder(message: Uint8Array, { outputs: [output] }: OnnxNode): Pieces {
+    const reshaped = this.#newName();
+    // NodeProto.output.
+    const renamed = [...fields(message)].flatMap(({ field, whole }) =>
+      field === 2 ? encodeText(2, reshaped) : [whole],
+    );
+    return [...encode(1, renamed), ...this.#copy(reshaped, output!)];
+  }
+
+  /** Copies a tensor of any rank: its first axis from the first index to the last. */
+  #copy(from: string, to: string): Pieces {
+    const [first, last] = [this.#constant(0), this.#constant(2 ** 31 - 1)];
+    return [...first.field, ...last.field, ...encodeNode('Slice', [from, first.name, last.name, first.name], [to])];
   }
 
   #split(node: OnnxNode): Pieces | undefined {
