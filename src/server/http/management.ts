@@ -1,7 +1,7 @@
 import { shorten } from '../../contract/describe-value.js';
 import type { Progress } from '../../contract/archive.js';
 import { asTabServeError } from '../../contract/errors.js';
-import type { DescribedModel, ListedModel, RegisteredModel } from '../options.js';
+import type { DescribedModel, FailedModel, ListedModel, RegisteredModel } from '../options.js';
 import { badRequest } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { checkWorkers, numberOf, refuse, registerOptions, readRegistration } from './management-parameters.js';
@@ -66,9 +66,17 @@ async function describeModel(
   name: string,
   version?: string,
 ): Promise<Response> {
+  const failed = registry.failure(name, version);
+  if (failed) return jsonResponse([failedDescription(failed)]);
   const versions = version === 'all' ? registry.versions(name).map(({ options }) => options.version) : [version];
   const described = await Promise.all(versions.map((one) => server.describe(name, one)));
   return jsonResponse(described.map((one) => torchServeDescription(one, query.get('customized') === 'true')));
+}
+
+/** TorchServe keeps such a model without workers, and says in its log only why. */
+function failedDescription({ location, error }: FailedModel): unknown {
+  const { name, version, model } = location;
+  return { modelName: name, modelVersion: version, modelUrl: model, workers: [], error: error.message };
 }
 
 /** Returns a description with TorchServe's keys: those that mean something here. */

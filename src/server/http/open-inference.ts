@@ -9,6 +9,7 @@ import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from 
 import { readBytes } from './request-body.js';
 import { repository } from './repository.js';
 import { errorOf, jsonResponse, response } from './responses.js';
+import { checkSize } from './result-response.js';
 
 /** `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
 export async function openInference(incoming: Incoming, context: RouteContext): Promise<Response> {
@@ -81,6 +82,7 @@ async function infer({ request }: Incoming, context: RouteContext, served: Serve
     } = decodeRequest(await readBytes(request, context), request.headers);
     const all = await client.infer(inputs, { signal: request.signal, timeout: context.timeout });
     const { body, headers } = encodeResponse(pick(all, wanted), { model, version, id, binary });
+    checkSize(body, context.maxResponseSize);
     const { 'Content-Type': type = 'application/json', ...others } = headers;
     return response(body, type, 200, others);
   });

@@ -339,6 +339,17 @@ test('an answer that is larger than maxResponseSize is an error', async () => {
   const sent = async (count: number): Promise<number> =>
     (await send('/predictions/digits', { body: String(count), headers: { 'Content-Type': 'text/plain' } })).status;
   expect([await sent(50), await sent(51), await sent(34)]).toEqual([200, 500, 200]);
+  const inferred = async (maxResponseSize: number, parameters: object): Promise<number> => {
+    const y = { dtype: 'float32', dims: [100], data: new Float32Array(100) };
+    const { send } = await serveFake(() => ({ y }), {}, { maxResponseSize });
+    const inputs = [{ name: 'image', datatype: 'FP32', shape: [1, 2], data: [1, 2] }];
+    const init = { body: JSON.stringify({ inputs, parameters }), headers: { 'Content-Type': 'application/json' } };
+    return (await send('/v2/models/digits/infer', init)).status;
+  };
+  // 100 numbers: 400 bytes and their description, or 200 and it.
+  expect([await inferred(400, {}), await inferred(250, {})]).toEqual([200, 500]);
+  const binary = { binary_data_output: true };
+  expect([await inferred(700, binary), await inferred(400, binary)]).toEqual([200, 500]);
   expect(() => new ModelServer({ maxResponseSize: 0 })).toThrow(/maxResponseSize/);
 });
 
