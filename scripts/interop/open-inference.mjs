@@ -46,17 +46,20 @@ export async function startMlServer(folder) {
   return { inference: url, management: url, ...running };
 }
 
-/** Starts KServe's server. Returns its URL, and what `startServer` returns. */
-export async function startKServe(folder) {
+/**
+ * Starts a KServe server. Returns its URL, and what `startServer` returns.
+ * @param server its script
+ * @param model one of its models
+ */
+export async function startKServe(folder, server = join(GOLDENS, 'kserve_server.py'), model = 'numbers') {
   const bin = environment('kserve');
   const [http] = await freePorts(1);
   mkdirSync(folder, { recursive: true });
   const url = `http://127.0.0.1:${http}`;
-  const server = join(GOLDENS, 'kserve_server.py');
   const running = await startServer(join(bin, 'python'), [server, '--http_port', `${http}`, '--enable_grpc', 'false'], {
-    cwd: folder,
+    cwd: resolve('.'),
     log: join(folder, 'kserve.log'),
-    readyUrl: `${url}/v2/models/numbers/ready`,
+    readyUrl: `${url}/v2/models/${model}/ready`,
   });
   return { inference: url, management: url, ...running };
 }

@@ -8,7 +8,7 @@ import { badRequest, unavailable } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readBytes } from './request-body.js';
 import { repository } from './repository.js';
-import { errorOf, jsonResponse, response } from './responses.js';
+import { errorOf, jsonResponse, protocolErrorResponse, response } from './responses.js';
 import { checkSize } from './result-response.js';
 
 /** `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
@@ -16,8 +16,7 @@ export async function openInference(incoming: Incoming, context: RouteContext): 
   try {
     return await route(incoming, context);
   } catch (error) {
-    const { code, message, headers } = errorOf(error);
-    return jsonResponse({ error: message }, code, headers);
+    return protocolErrorResponse(errorOf(error));
   }
 }
 

@@ -3,7 +3,7 @@ import { badRequest } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from './route.js';
 import { registerModel } from './management.js';
 import { readJson } from './request-body.js';
-import { jsonResponse, response } from './responses.js';
+import { emptyResponse, jsonResponse } from './responses.js';
 
 /**
  * `/v2/repository…`: the Open Inference Protocol's model repository extension. Without the server's consent to
@@ -20,7 +20,7 @@ export async function repository(incoming: Incoming, context: RouteContext): Pro
     const { signal } = incoming.request;
     await registerModel(context, { url: name, model_name: name }, { signal });
   } else await unload(name, context);
-  return response('', 'application/json');
+  return emptyResponse();
 }
 
 /** Lists the versions. `{ "ready": true }` leaves out those that take no requests. */

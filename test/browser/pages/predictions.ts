@@ -41,6 +41,11 @@ const page = {
     page.hosting = hostModels(server);
     await page.hosting.ready;
   },
+  /** Hosts models that fail. */
+  async hostFailing(): Promise<void> {
+    page.hosting = hostModels({ fetch: async () => new Response('lost', { status: 500 }) });
+    await page.hosting.ready;
+  },
   hosting: undefined as ModelHost | undefined,
   gated: 0,
   async ask(path: string, body?: string | FormData | Blob): Promise<Seen> {

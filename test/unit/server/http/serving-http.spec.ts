@@ -754,7 +754,11 @@ test('KServe’s protocol v1: a batch of instances', async () => {
     expect((await post('/v1/models/digits:predict', body)).status).toBe(400);
   const failing = await serve(() => [1, new PredictionError('invalid-input', 'row 1 is bad')], text);
   const response = await failing.send('/v1/models/digits:predict', { method: 'POST', body: '{"instances":[1,2]}' });
-  expect(await told(response)).toEqual([400, { code: 400, type: 'BadRequestException', message: 'row 1 is bad' }]);
+  expect(await told(response)).toEqual([400, { error: 'row 1 is bad' }]);
+  expect(await told(await post('/v1/models/none:predict', { instances: ['a'] }))).toEqual([
+    404,
+    { error: 'Model not found: none' },
+  ]);
 });
 
 test('the Open Inference Protocol: metadata, and tensors as JSON and as bytes', async () => {
