@@ -1,5 +1,5 @@
 /** Starts the servers of the Open Inference Protocol: MLServer, and KServe's in Python. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { environment } from './environments.mjs';
 import { freePorts, startServer } from './processes.mjs';
@@ -12,6 +12,8 @@ const tensor = (name, datatype, shape) => ({ name, datatype, shape });
 export async function startMlServer(folder) {
   const bin = environment('mlserver');
   const [http, grpc, metrics] = await freePorts(3);
+  // It serves whatever model it finds there.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const write = (name, value) => writeFileSync(join(folder, name), JSON.stringify(value));
   // Without workers of its own, the model runs in the server's process.

@@ -31,7 +31,7 @@ test('the tab answers as KServe does; before it hosts the model, when it fails, 
   await page.evaluate(() => window.predictions.host(['digits'], false, '/models/digits/'));
   const onDevice = await ask();
   await dispose();
-  await page.evaluate(() => window.predictions.hostFailing());
+  await page.evaluate(() => window.predictions.hostFailing('digits', '/models/digits/'));
   const failed = await ask();
   await dispose();
   const after = await ask();

@@ -41,9 +41,14 @@ const page = {
     page.hosting = hostModels(server);
     await page.hosting.ready;
   },
-  /** Hosts models that fail. */
-  async hostFailing(): Promise<void> {
-    page.hosting = hostModels({ fetch: async () => new Response('lost', { status: 500 }) });
+  /** Hosts a model that is ready, and fails. */
+  async hostFailing(name: string, model: string): Promise<void> {
+    const server = new ModelServer();
+    await server.register(await load(model, { backends: ['wasm'] }), { name });
+    page.hosting = hostModels({
+      fetch: async (request) =>
+        request.method === 'POST' ? new Response('lost', { status: 500 }) : await server.fetch(request),
+    });
     await page.hosting.ready;
   },
   hosting: undefined as ModelHost | undefined,
