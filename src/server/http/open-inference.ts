@@ -2,12 +2,12 @@ import { shorten } from '../../contract/describe-value.js';
 import { VERSION } from '../../contract/version.js';
 import type { OutputInfo, Tensors } from '../../contract/tensors.js';
 import { decodeRequest, encodeResponse } from '../../shared/open-inference/codec.js';
+import { loadScript } from '../../shared/load-script.js';
 import { datatypeOf } from '../../shared/open-inference/datatypes.js';
 import type { ServedVersion } from '../served-version.js';
 import { badRequest, unavailable } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readBytes } from './request-body.js';
-import { repository } from './repository.js';
 import { errorOf, jsonResponse, protocolErrorResponse, response } from './responses.js';
 import { checkSize } from './result-response.js';
 
@@ -22,7 +22,10 @@ export async function openInference(incoming: Incoming, context: RouteContext): 
 
 async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
   const [, area, first, ...rest] = incoming.path;
-  if (area === 'repository') return await repository(incoming, context);
+  if (area === 'repository') {
+    const { repository } = await loadScript(() => import('./repository.js'));
+    return await repository(incoming, context);
+  }
   const isInfer = rest.at(-1) === 'infer';
   checkMethod(incoming, ...(isInfer ? ['POST'] : ['GET', 'HEAD']));
   if (area === undefined)
