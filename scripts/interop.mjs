@@ -19,6 +19,7 @@ const store = packStore(environments[0], folder);
 const archives = packArchives(environments[0], store);
 
 const MODELS = {
+  summing: 'summing',
   echo: 'echo',
   streaming: 'echo',
   batching: 'batching',
@@ -31,6 +32,7 @@ const MODELS = {
 
 const mlServer = () => startMlServer(join(folder, 'mlserver'));
 const kServe = () => startKServe(join(folder, 'kserve'));
+const example = () => startKServe(join(folder, 'kserve-example'), resolve('examples/kserve/server.py'), 'digits');
 
 /** TorchServe with each envelope. */
 const envelopes = Object.fromEntries(
@@ -47,7 +49,7 @@ const envelopes = Object.fromEntries(
 
 const torchServe = (models) => () => startTorchServe(store, { folder: join(folder, 'torchserve'), models });
 
-/** Tests, each with the servers that it asks, by their names in its specs. The last two kill their servers. */
+/** Tests, each with the servers that it asks, by their names in its specs. Those called killed kill their servers. */
 const RUNS = [
   {
     servers: { torchserve: torchServe(MODELS), ...envelopes, mlserver: mlServer, kserve: kServe },
@@ -61,6 +63,7 @@ const RUNS = [
     servers: { torchserve: torchServe({ news: 'texts', backup: 'texts' }), mlserver: mlServer, kserve: kServe },
     tests: ['--project=wasm', 'browser/interop-killed.spec'],
   },
+  { servers: { example }, tests: ['--project=wasm', 'browser/interop-example.spec'] },
 ];
 
 // Whoever ends this command ends the servers too, which have groups of processes of their own.

@@ -9,6 +9,7 @@ export type {
   LoadModel,
   LoadOptionsOf,
   ModelServerOptions,
+  FailedModel,
   RegisteredLocation,
   RegisteredModel,
   RegisterOptions,

@@ -26,7 +26,8 @@ const PACKAGES = {
     'setuptools',
   ],
   mlserver: ['mlserver==1.7.1', 'numpy==1.26.4'],
-  kserve: ['kserve==0.21.0', 'numpy==1.26.4'],
+  // Those of examples/kserve/requirements.txt.
+  kserve: readFileSync('examples/kserve/requirements.txt', 'utf8').trim().split('\n'),
 };
 
 /** Returns the folder with the commands of a server's environment. It is made at the first call, which takes minutes. */

@@ -1,5 +1,5 @@
 /** Starts the servers of the Open Inference Protocol: MLServer, and KServe's in Python. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { environment } from './environments.mjs';
 import { freePorts, startServer } from './processes.mjs';
@@ -12,6 +12,8 @@ const tensor = (name, datatype, shape) => ({ name, datatype, shape });
 export async function startMlServer(folder) {
   const bin = environment('mlserver');
   const [http, grpc, metrics] = await freePorts(3);
+  // It serves whatever model it finds there.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const write = (name, value) => writeFileSync(join(folder, name), JSON.stringify(value));
   // Without workers of its own, the model runs in the server's process.
@@ -46,17 +48,20 @@ export async function startMlServer(folder) {
   return { inference: url, management: url, ...running };
 }
 
-/** Starts KServe's server. Returns its URL, and what `startServer` returns. */
-export async function startKServe(folder) {
+/**
+ * Starts a KServe server. Returns its URL, and what `startServer` returns.
+ * @param server its script
+ * @param model one of its models
+ */
+export async function startKServe(folder, server = join(GOLDENS, 'kserve_server.py'), model = 'numbers') {
   const bin = environment('kserve');
   const [http] = await freePorts(1);
   mkdirSync(folder, { recursive: true });
   const url = `http://127.0.0.1:${http}`;
-  const server = join(GOLDENS, 'kserve_server.py');
   const running = await startServer(join(bin, 'python'), [server, '--http_port', `${http}`, '--enable_grpc', 'false'], {
-    cwd: folder,
+    cwd: resolve('.'),
     log: join(folder, 'kserve.log'),
-    readyUrl: `${url}/v2/models/numbers/ready`,
+    readyUrl: `${url}/v2/models/${model}/ready`,
   });
   return { inference: url, management: url, ...running };
 }

@@ -36,6 +36,13 @@ export function packStore(bin, folder) {
   pack('detector', 'object_detector', '--serialized-file', join(models, 'detector.pt'), '--extra-files', labels);
   const words = `${labels},${join(models, 'source_vocab.pt')}`;
   pack('texts', 'text_classifier', '--serialized-file', join(models, 'texts.pt'), '--extra-files', words);
+  const sequences = join(models, 'sequences.yaml');
+  // A sequence that is open keeps one of so many threads as a batch has rows.
+  writeFileSync(
+    sequences,
+    'sequenceBatching: true\nsequenceMaxIdleMSec: 600000\nmaxNumSequence: 100\nbatchSize: 16\nmaxBatchDelay: 10\n',
+  );
+  pack('summing', join(GOLDENS, 'summing.py'), '--config-file', sequences);
   const twoRows = join(models, 'model-config.yaml');
   writeFileSync(twoRows, 'batchSize: 2\nmaxBatchDelay: 2000\n');
   pack('batching', join(GOLDENS, 'echo.py'), '--config-file', twoRows);

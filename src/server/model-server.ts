@@ -1,4 +1,4 @@
-import { TabServeError } from '../contract/errors.js';
+import { asTabServeError, TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { wrongValue } from '../shared/read-options.js';
 import { answer } from './http/answer.js';
@@ -8,6 +8,7 @@ import { isClient, Loader, type Opened } from './loader.js';
 import {
   readServerOptions,
   type DescribedModel,
+  type FailedModel,
   type ListedModel,
   type LoadModel,
   type LoadOptionsOf,
@@ -113,11 +114,14 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
 
   /**
    * Loads a version once more from its location, the default if none is given, and sends new requests there: its files
-   * may have changed. The client that it had is disposed of when that has answered its requests.
-   * @throws what `scale` throws
+   * may have changed. The client that it had is disposed of when that has answered its requests. A version that
+   * `restore` could not load is registered.
+   * @throws what `scale` and `register` throw
    */
   async reload(name: string, version?: string): Promise<void> {
     this.#checkOpen();
+    const failed = this.#registry.failure(name, version);
+    if (failed) return await this.#registerAgain(failed.location);
     await this.#loadAgain(this.#registry.find(name, version), {});
   }
 
@@ -151,6 +155,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    */
   async unregister(name: string, version?: string): Promise<void> {
     this.#checkOpen();
+    if (this.#registry.forgetFailure(name, version)) return;
     const served = this.#registry.remove(name, version);
     const shadow = this.#shadows.get(name);
     if (shadow?.version === served.options.version || !this.#registry.names.includes(name)) {
@@ -166,17 +171,43 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   }
 
   /**
-   * Returns the versions that were registered by their locations, as data that can be kept: after a restart, `register`
+   * Returns the versions that were registered by their locations, as data that can be kept: after a restart, `restore`
    * brings them back. A version that was registered as a client, or as a file that was picked, is left out.
    */
   snapshot(): readonly RegisteredLocation[] {
-    return this.#registry.all.flatMap((served) => {
+    const registered = this.#registry.all.flatMap((served) => {
       const { name, version, source, stream } = served.options;
       const { model, options } = source ?? {};
       if (!(typeof model === 'string' || model instanceof URL)) return [];
       const kept = JSON.parse(JSON.stringify({ ...(stream && { stream }), ...options })) as Record<string, unknown>;
       return [{ name, version, model: String(model), isDefault: this.#registry.isDefault(served), options: kept }];
     });
+    return [...registered, ...this.#registry.failures.map(({ location }) => location)];
+  }
+
+  /**
+   * Registers the versions of a snapshot again, the defaults first. One that cannot be loaded is returned with its
+   * error, and the others are registered: requests to it are answered with 503, and it stays in `snapshot` until it is
+   * registered or unregistered.
+   * @throws `disposed`
+   */
+  async restore(models: readonly RegisteredLocation[]): Promise<readonly FailedModel[]> {
+    const inOrder = [...models].sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
+    const failures: FailedModel[] = [];
+    for (const location of inOrder) {
+      this.#checkOpen();
+      await this.#registerAgain(location).catch((error: unknown) => {
+        this.#checkOpen();
+        failures.push({ location, error: asTabServeError(error) });
+        this.#registry.fail(failures.at(-1)!);
+      });
+    }
+    return failures;
+  }
+
+  async #registerAgain({ name, version, model, options }: RegisteredLocation): Promise<void> {
+    const given = { name, version, ...options } as RegisterOptions & LoadOptionsOf<Load>;
+    await this.register(model as Parameters<Load>[0], given);
   }
 
   /** Returns the models, by name. */

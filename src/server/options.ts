@@ -1,3 +1,4 @@
+import type { TabServeError } from '../contract/errors.js';
 import { browserClock, type Clock } from '../shared/clock.js';
 import { checkTimeout } from '../shared/limit.js';
 import { readCallOptions, wrongValue } from '../shared/read-options.js';
@@ -110,6 +111,12 @@ export interface RegisteredLocation extends RegisteredModel {
   readonly isDefault: boolean;
   /** What it was registered with, beside name and version, as far as JSON can hold it. */
   readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** A version that `restore` could not load. */
+export interface FailedModel {
+  readonly location: RegisteredLocation;
+  readonly error: TabServeError;
 }
 
 /** The versions of a model that take requests. */

@@ -1,5 +1,6 @@
 import { describeValue } from '../contract/describe-value.js';
 import { messageOf, TabServeError } from '../contract/errors.js';
+import type { FailedModel } from './options.js';
 import type { ServedVersion } from './served-version.js';
 import { modelNotFound, ServingError, unavailable, versionNotFound } from './serving-error.js';
 
@@ -15,6 +16,7 @@ interface Entry {
 /** Which versions of which models are registered, and which one of them is a model's default: TorchServe's rules. */
 export class Registry {
   readonly #entries = new Map<string, Entry>();
+  #failures: readonly FailedModel[] = [];
   readonly #onChange: () => void;
 
   /** @param onChange called when a version was added, removed, replaced, or made a default */
@@ -55,21 +57,41 @@ export class Registry {
     if (entry.versions.has(version)) throw registered(name, version);
     entry.versions.set(version, served);
     entry.defaultVersion ??= version;
+    this.#failures = this.#failures.filter((failed) => !isOf(failed, name, version));
     this.#onChange();
+  }
+
+  /** Remembers that a version could not be loaded. */
+  fail(failed: FailedModel): void {
+    this.#failures = [...this.#failures, failed];
+  }
+
+  /** The versions that could not be loaded, and have not been registered or removed since. */
+  get failures(): readonly FailedModel[] {
+    return this.#failures;
+  }
+
+  /** Returns the failure of a version, of the default if none is given; undefined if it takes requests, or is not known. */
+  failure(name: string, version?: string): FailedModel | undefined {
+    const entry = this.#entries.get(name);
+    if (version === undefined ? entry?.defaultVersion !== undefined : entry?.versions.has(version)) return undefined;
+    return this.#failures.find((failed) => isOf(failed, name, version));
   }
 
   /**
    * Returns a version, the default if none is given.
-   * @throws `model-not-found`; `not-initialized` while it is being loaded
+   * @throws `model-not-found`; `not-initialized` while it is being loaded, and if it could not be
    */
   find(name: string, version?: string): ServedVersion {
     const entry = this.#entries.get(name);
-    if (!entry) throw modelNotFound(name);
-    const found = entry.versions.get(version ?? entry.defaultVersion ?? '');
+    const found = entry?.versions.get(version ?? entry.defaultVersion ?? '');
     if (found) return found;
-    if (version === undefined ? entry.loading.length > 0 : entry.loading.includes(version))
-      throw unavailable(`Model "${name}"${version === undefined ? '' : ` version ${version}`} is being loaded.`);
-    throw version === undefined ? modelNotFound(name) : versionNotFound(name, version);
+    const model = `Model "${name}"${version === undefined ? '' : ` version ${version}`}`;
+    if (entry && (version === undefined ? entry.loading.length > 0 : entry.loading.includes(version)))
+      throw unavailable(`${model} is being loaded.`);
+    const failed = this.failure(name, version);
+    if (failed) throw unavailable(`${model} could not be loaded: ${failed.error.message}`);
+    throw !entry || version === undefined ? modelNotFound(name) : versionNotFound(name, version);
   }
 
   /** Makes a version the default. Requests that have begun are not affected. @throws `model-not-found` */
@@ -77,6 +99,14 @@ export class Registry {
     this.find(name, version);
     this.#entries.get(name)!.defaultVersion = version;
     this.#onChange();
+  }
+
+  /** Forgets the failure of a version, of the default if none is given. Returns whether there was one. */
+  forgetFailure(name: string, version?: string): boolean {
+    const forgotten = this.failure(name, version);
+    this.#failures = this.#failures.filter((failed) => failed !== forgotten);
+    if (forgotten) this.#onChange();
+    return forgotten !== undefined;
   }
 
   /**
@@ -148,6 +178,7 @@ export class Registry {
   /** Removes everything. */
   clear(): void {
     this.#entries.clear();
+    this.#failures = [];
   }
 
   #entry(name: string): Entry {
@@ -161,6 +192,10 @@ export class Registry {
   #forgetEmpty(name: string, { versions, loading }: Entry): void {
     if (versions.size === 0 && loading.length === 0) this.#entries.delete(name);
   }
+}
+
+function isOf({ location }: FailedModel, name: string, version: string | undefined): boolean {
+  return location.name === name && (version === undefined ? location.isDefault : location.version === version);
 }
 
 function checkFree(name: string, version: string, { versions, loading }: Entry): void {

@@ -32,9 +32,8 @@ test('a model that ONNX Runtime WebGL cannot read: a short message, and the whol
 }) => {
   test.skip(backend !== 'webgl', 'only ONNX Runtime WebGL lacks them');
   const page = await open();
-  // An open-ended slice, as in PyTorch's exports; a Loop; float16.
+  // A Loop; float16.
   for (const [model, why] of [
-    ['text/embedding-bag/model', 'TypeError: int64 is not supported'],
     ['slow', 'Error: graph attribute is not supported yet'],
     ['float16', 'Error: unsupported data type: FLOAT16'],
   ] as const) {
@@ -48,6 +47,34 @@ test('a model that ONNX Runtime WebGL cannot read: a short message, and the whol
     expect(failure.message).toBe(`ONNX Runtime could not load the model on webgl: ${why}`);
     expect(failure.whole).toMatch(/^Failed to load model as ONNX format: .*\nas ORT format: /);
   }
+});
+
+test('free dimensions keep a model from ONNX Runtime WebGL, which says how to fix them; then it serves', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend !== 'webgl', 'only ONNX Runtime WebGL needs fixed dimensions');
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const load = async (engine: object) =>
+      await window.tabserve.load('/test/models/affine.onnx', {
+        handler: 'base_handler',
+        backends: ['webgl', 'wasm'],
+        config: { engine },
+      });
+    const [free, fixed] = [await load({}), await load({ freeDimensions: { N: 1 } })];
+    const x = { dtype: 'float32' as const, dims: [1, 4], data: Float32Array.of(1, 2, 3, 4) };
+    const answers = await Promise.all([free, fixed].map((client) => client.infer({ x })));
+    return {
+      skipped: free.backend!.skipped.map(({ reason }) => reason),
+      name: fixed.backend!.name,
+      answers: answers.map((outputs) => Object.values(outputs).map(({ data }) => Array.from(data as Float32Array))),
+    };
+  });
+  expect(seen.skipped).toEqual([expect.stringMatching(/"x" is float32 \[N, 4\]\. Fix them .* \{ "N": 1 \}/)]);
+  expect(seen.name).toBe('webgl');
+  for (const [at, output] of seen.answers[1]!.entries())
+    for (const [index, value] of output.entries()) expect(value).toBeCloseTo(seen.answers[0]![at]![index]!, 4);
 });
 
 test('a backend that fails at its first run only moves on too', async ({ open, backend }) => {
@@ -66,7 +93,7 @@ test('a backend that fails at its first run only moves on too', async ({ open, b
   );
   expect(chosen.name).toBe('wasm');
   expect(chosen.skipped).toEqual([
-    { engine: 'onnx', name: backend, reason: expect.stringMatching(/could not (run|load)/) },
+    { engine: 'onnx', name: backend, reason: expect.stringMatching(/could not (run|load)|needs fixed dimensions/) },
   ]);
 });
 

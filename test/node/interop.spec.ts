@@ -33,40 +33,45 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, readonly Question
   kserve: KSERVE,
 };
 
+/** The protocol's repository knows models by their names. */
+const loadByName: typeof load = (model, options) => load(model === 'backup' ? archive('numbers') : model, options);
+
 test.describe.configure({ mode: 'default' });
 
 type Server = InstanceType<typeof ModelServer>;
 
-/** Ours: one with TorchServe's models, and one with those of the others. */
+/** Ours: one with the models of each of the real ones. */
 let servers: readonly Server[];
 let sites: readonly Awaited<ReturnType<typeof serveHttp>>[];
-const twoRows = { batchSize: 2, maxBatchDelay: 2000 };
-const echoes = [{}, twoRows].map((config) =>
-  connect(() => new ThreadWorker(new URL('workers/echo.js', import.meta.url)), {
+const threads = (name: string, config: Record<string, number>): ReturnType<typeof connect> =>
+  connect(() => new ThreadWorker(new URL(`workers/${name}.js`, import.meta.url)), {
     model: archive('classifier'),
     config,
-  }),
-);
+  });
+const twoRows = { batchSize: 2, maxBatchDelay: 2000 };
+const clients = [threads('echo', {}), threads('echo', twoRows), threads('summing', {})] as const;
 test.beforeAll(async () => {
-  const [echo, batching] = echoes;
-  await Promise.all(echoes.map((client) => client.initialize()));
+  const [echo, batching, summing] = clients;
+  await Promise.all(clients.map((client) => client.initialize()));
   const options = { host: '127.0.0.1', port: 0, timeout: 60_000, hosts: [], origins: [] };
-  const [torchServe, others] = (servers = [0, 1].map(
-    () => new ModelServer({ load, management: { allowsUrl: () => true } }),
+  const [torchServe, mlServer, kServe] = (servers = [0, 1, 2].map(
+    () => new ModelServer({ load: loadByName, management: { allowsUrl: () => true } }),
   ));
   await torchServe!.register(echo as never, { name: 'echo' });
   await torchServe!.register(echo as never, { name: 'streaming', stream: true });
   await torchServe!.register(batching as never, { name: 'batching' });
+  await torchServe!.register(summing as never, { name: 'summing' });
   for (const name of ['classifier', 'segmenter', 'detector', 'texts']) await torchServe!.register(archive(name));
   await torchServe!.register(archive('classifier'), { name: 'pair', config: twoRows });
-  await others!.register(echo as never, { name: 'echo' });
-  await others!.register(archive('numbers'));
+  for (const server of [mlServer!, kServe!])
+    for (const name of ['numbers', 'backup']) await server.register(archive('numbers'), { name });
+  await kServe!.register(echo as never, { name: 'echo' });
   sites = await Promise.all(servers.map((server) => serveHttp((request) => server.fetch(request), options)));
 });
 test.afterAll(async () => {
   await Promise.all(sites.map((site) => site.close()));
   await Promise.all(servers.map((server) => server.dispose()));
-  await Promise.all(echoes.map((client) => client.dispose()));
+  await Promise.all(clients.map((client) => client.dispose()));
 });
 
 const real = JSON.parse(process.env['INTEROP_SERVERS'] ?? '{}') as Readonly<Record<string, Asked>>;
@@ -83,7 +88,7 @@ for (const [name, subjects] of Object.entries(SERVERS)) {
 
   for (const [subject, questions] of Object.entries(subjects))
     test(`as ${name}: ${subject}`, async () => {
-      const { url } = sites[name.startsWith('torchserve') ? 0 : 1]!;
+      const { url } = sites[name.startsWith('torchserve') ? 0 : name === 'mlserver' ? 1 : 2]!;
       const answers = await askAll({ inference: url, management: url, archive }, questions);
       for (const { title, ours: listed } of questions) {
         const theirs = recorded(name)[title]!;

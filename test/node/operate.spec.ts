@@ -123,6 +123,17 @@ test('a snapshot brings back what was registered, by whom ever', async () => {
   const [described] = (await (await fetch(`${again.url}/models/numbers`)).json()) as { batchSize: number }[];
   expect(described).toMatchObject({ modelVersion: '2.0', batchSize: 4 });
   await again.end();
+  // One of two can no longer be loaded.
+  const kept = JSON.parse(readFileSync(join(cwd, 'models.json'), 'utf8')) as { models: object[] };
+  kept.models.push({ ...kept.models[0], name: 'lost', model: 'lost/' });
+  writeFileSync(join(cwd, 'models.json'), JSON.stringify(kept));
+  const third = await start(cwd, ...args);
+  expect(third.lines()).toContainEqual(expect.stringMatching(/^lost 2\.0: could not be loaded: .*lost/));
+  expect(await best(third.url, 'numbers')).toBe('four');
+  const [lost] = (await (await fetch(`${third.url}/models/lost`)).json()) as { error: string }[];
+  expect(lost).toMatchObject({ modelName: 'lost', workers: [], error: expect.stringContaining('lost') as unknown });
+  await third.end();
+  expect(readFileSync(join(cwd, 'models.json'), 'utf8')).toContain('"lost"');
   writeFileSync(join(cwd, 'models.json'), '{');
   const broken = spawnSync(process.execPath, [main, 'serve', ...args], { cwd, encoding: 'utf8' });
   expect([broken.status, broken.stderr]).toEqual([1, expect.stringContaining('models.json cannot be read') as unknown]);

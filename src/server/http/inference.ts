@@ -7,7 +7,7 @@ import { badRequest, unavailable } from '../serving-error.js';
 import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readInput, readJson } from './request-body.js';
-import { errorOf, errorResponse, jsonResponse } from './responses.js';
+import { errorOf, errorResponse, jsonResponse, protocolErrorResponse } from './responses.js';
 import { resultResponse, streamResponse } from './result-response.js';
 import { rowOf, rowsOf, torchServeParams } from './torchserve-form.js';
 
@@ -104,8 +104,16 @@ export async function explain(incoming: Incoming, context: RouteContext): Promis
   );
 }
 
-/** `/v1/models/{name}:predict` and `:explain`: KServe's protocol v1, of which TorchServe reads `instances`. */
+/** `/v1/models/{name}:predict` and `:explain`: KServe's protocol v1, with its form of errors. Never rejects. */
 export async function instances(incoming: Incoming, context: RouteContext): Promise<Response> {
+  try {
+    return await answerInstances(incoming, context);
+  } catch (error) {
+    return protocolErrorResponse(errorOf(error));
+  }
+}
+
+async function answerInstances(incoming: Incoming, context: RouteContext): Promise<Response> {
   const [, name, verb] = /^(.*):(predict|explain)$/.exec(incoming.path[2]!) ?? [];
   if (name === undefined) throw resourceNotFound();
   checkMethod(incoming, 'POST', 'PUT');

@@ -1,6 +1,7 @@
 import { shorten } from '../../contract/describe-value.js';
+import type { Progress } from '../../contract/archive.js';
 import { asTabServeError } from '../../contract/errors.js';
-import type { DescribedModel, ListedModel, RegisteredModel } from '../options.js';
+import type { DescribedModel, FailedModel, ListedModel, RegisteredModel } from '../options.js';
 import { badRequest } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { checkWorkers, numberOf, refuse, registerOptions, readRegistration } from './management-parameters.js';
@@ -65,9 +66,17 @@ async function describeModel(
   name: string,
   version?: string,
 ): Promise<Response> {
+  const failed = registry.failure(name, version);
+  if (failed) return jsonResponse([failedDescription(failed)]);
   const versions = version === 'all' ? registry.versions(name).map(({ options }) => options.version) : [version];
   const described = await Promise.all(versions.map((one) => server.describe(name, one)));
   return jsonResponse(described.map((one) => torchServeDescription(one, query.get('customized') === 'true')));
+}
+
+/** TorchServe keeps such a model without workers, and says in its log only why. */
+function failedDescription({ location, error }: FailedModel): unknown {
+  const { name, version, model } = location;
+  return { modelName: name, modelVersion: version, modelUrl: model, workers: [], error: error.message };
 }
 
 /** Returns a description with TorchServe's keys: those that mean something here. */
@@ -102,11 +111,10 @@ function torchServeDescription(described: DescribedModel, customized: boolean): 
 async function registerFromHttp(incoming: Incoming, context: RouteContext): Promise<Response> {
   const given = await readRegistration(incoming, context);
   if (isInBackground(given['synchronous'])) {
-    readRegister(context, given);
-    inBackground(registerModel(context, given));
+    await untilFound((onProgress) => registerModel(context, given, { onProgress }));
     return processing();
   }
-  const { name, version } = await registerModel(context, given, incoming.request.signal);
+  const { name, version } = await registerModel(context, given, { signal: incoming.request.signal });
   return jsonResponse({
     status: `Model "${name}" Version: ${version} registered with ${await workersOf(context, name, version)} initial workers`,
   });
@@ -116,12 +124,29 @@ async function registerFromHttp(incoming: Incoming, context: RouteContext): Prom
 export async function registerModel(
   context: RouteContext,
   given: Readonly<Record<string, unknown>>,
-  signal?: AbortSignal,
+  own: { readonly signal?: AbortSignal; readonly onProgress?: (progress: Progress) => void },
 ): Promise<RegisteredModel> {
   const { url, options } = readRegister(context, given);
-  return await context.server
-    .register(url, { ...(signal && { signal }), ...options })
-    .catch((error) => refuse(error, given));
+  return await context.server.register(url, { ...own, ...options }).catch((error) => refuse(error, given));
+}
+
+/**
+ * Begins to register a model. Resolves when its archive is there, as TorchServe does: its start goes on, and if that
+ * fails, the console has the error. A `load` that reports no progress is waited for to its end.
+ * @throws what `register` throws until then
+ */
+async function untilFound(register: (onProgress: (progress: Progress) => void) => Promise<unknown>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    let isFound = false;
+    const found = (): void => {
+      isFound = true;
+      resolve();
+    };
+    register(({ file, phase }) => {
+      // An engine is compiled while the archive is still being downloaded.
+      if (phase === 'warm-up' || (phase === 'compile' && !file.endsWith('.wasm'))) found();
+    }).then(found, (error: unknown) => (isFound ? warn(error) : reject(error)));
+  });
 }
 
 /** Returns what a request registers. @throws `invalid-input` for a URL that is not allowed, and for a wrong parameter */
@@ -151,8 +176,8 @@ function processing(): Response {
 }
 
 /** Nobody waits for it any more: the console has its error. */
-function inBackground(work: Promise<unknown>): void {
-  work.catch((error: unknown) => console.warn(`tabserve: ${asTabServeError(error).message}`));
+function warn(error: unknown): void {
+  console.warn(`tabserve: ${asTabServeError(error).message}`);
 }
 
 async function workersOf({ server }: RouteContext, name: string, version: string): Promise<number> {
@@ -180,7 +205,7 @@ async function scaleModel(
   const waits = !isInBackground(query.get('synchronous'));
   const scaling = server.scale(name, { minWorkers, maxWorkers }, version).catch(refuse);
   if (!waits) {
-    inBackground(scaling);
+    scaling.catch(warn);
     return processing();
   }
   await scaling;

@@ -2,27 +2,30 @@ import { shorten } from '../../contract/describe-value.js';
 import { VERSION } from '../../contract/version.js';
 import type { OutputInfo, Tensors } from '../../contract/tensors.js';
 import { decodeRequest, encodeResponse } from '../../shared/open-inference/codec.js';
+import { loadScript } from '../../shared/load-script.js';
 import { datatypeOf } from '../../shared/open-inference/datatypes.js';
 import type { ServedVersion } from '../served-version.js';
 import { badRequest, unavailable } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { readBytes } from './request-body.js';
-import { repository } from './repository.js';
-import { errorOf, jsonResponse, response } from './responses.js';
+import { errorOf, jsonResponse, protocolErrorResponse, response } from './responses.js';
+import { checkSize } from './result-response.js';
 
 /** `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
 export async function openInference(incoming: Incoming, context: RouteContext): Promise<Response> {
   try {
     return await route(incoming, context);
   } catch (error) {
-    const { code, message, headers } = errorOf(error);
-    return jsonResponse({ error: message }, code, headers);
+    return protocolErrorResponse(errorOf(error));
   }
 }
 
 async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
   const [, area, first, ...rest] = incoming.path;
-  if (area === 'repository') return await repository(incoming, context);
+  if (area === 'repository') {
+    const { repository } = await loadScript(() => import('./repository.js'));
+    return await repository(incoming, context);
+  }
   const isInfer = rest.at(-1) === 'infer';
   checkMethod(incoming, ...(isInfer ? ['POST'] : ['GET', 'HEAD']));
   if (area === undefined)
@@ -81,6 +84,7 @@ async function infer({ request }: Incoming, context: RouteContext, served: Serve
     } = decodeRequest(await readBytes(request, context), request.headers);
     const all = await client.infer(inputs, { signal: request.signal, timeout: context.timeout });
     const { body, headers } = encodeResponse(pick(all, wanted), { model, version, id, binary });
+    checkSize(body, context.maxResponseSize);
     const { 'Content-Type': type = 'application/json', ...others } = headers;
     return response(body, type, 200, others);
   });

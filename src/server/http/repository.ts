@@ -3,7 +3,7 @@ import { badRequest } from '../serving-error.js';
 import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from './route.js';
 import { registerModel } from './management.js';
 import { readJson } from './request-body.js';
-import { jsonResponse, response } from './responses.js';
+import { emptyResponse, jsonResponse } from './responses.js';
 
 /**
  * `/v2/repository…`: the Open Inference Protocol's model repository extension. Without the server's consent to
@@ -16,9 +16,11 @@ export async function repository(incoming: Incoming, context: RouteContext): Pro
   if (area !== 'models' || name === undefined || more.length > 0) throw resourceNotFound();
   if (verb !== 'load' && verb !== 'unload') throw resourceNotFound();
   if (!context.management) throw badRequest('This server loads and unloads no models: it has no management API.');
-  if (verb === 'load') await registerModel(context, { url: name, model_name: name }, incoming.request.signal);
-  else await unload(name, context);
-  return response('', 'application/json');
+  if (verb === 'load') {
+    const { signal } = incoming.request;
+    await registerModel(context, { url: name, model_name: name }, { signal });
+  } else await unload(name, context);
+  return emptyResponse();
 }
 
 /** Lists the versions. `{ "ready": true }` leaves out those that take no requests. */

@@ -51,9 +51,19 @@ export function errorResponse({ code, type, message, headers }: HttpError): Resp
   return jsonResponse({ code, type, message }, code, headers);
 }
 
+/** Returns the response for an error, with the body of KServe's protocols: v1, and v2, the Open Inference Protocol. */
+export function protocolErrorResponse({ code, message, headers }: HttpError): Response {
+  return jsonResponse({ error: message }, code, headers);
+}
+
 /** Returns a response with a value as JSON. */
 export function jsonResponse(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
   return response(JSON.stringify(value), 'application/json', status, headers);
+}
+
+/** Returns a response without a body. */
+export function emptyResponse(): Response {
+  return new Response(null, { headers: { ...NO_STORE, 'Content-Length': '0' } });
 }
 
 /** Returns a response that nobody caches, and that says how long it is, unless it comes in parts. */

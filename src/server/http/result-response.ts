@@ -14,6 +14,12 @@ import { response } from './responses.js';
  */
 export function resultResponse(result: unknown, maxResponseSize = Infinity): Response {
   const [body, type] = bodyOf(result);
+  checkSize(body, maxResponseSize);
+  return response(body, type);
+}
+
+/** @throws `handler-failed` for a body of more than `maxResponseSize` bytes */
+export function checkSize(body: string | Blob | BufferSource, maxResponseSize: number): void {
   // A character has one byte at least, and three at most.
   const mayBeTooLarge = typeof body === 'string' ? body.length * 3 > maxResponseSize : true;
   if (mayBeTooLarge && sizeOf(body) > maxResponseSize)
@@ -21,7 +27,6 @@ export function resultResponse(result: unknown, maxResponseSize = Infinity): Res
       'handler-failed',
       `The answer has ${sizeOf(body)} bytes, more than the server sends: ${maxResponseSize} (maxResponseSize).`,
     );
-  return response(body, type);
 }
 
 function bodyOf(result: unknown): readonly [body: string | Blob | BufferSource, type: string] {

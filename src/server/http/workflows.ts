@@ -44,7 +44,7 @@ function isWorkflow({ options: { description } }: ServedVersion): boolean {
 async function register(incoming: Incoming, context: RouteContext): Promise<Response> {
   const { workflow_name: name, ...given } = await readRegistration(incoming, context);
   const named = { ...given, ...(name !== undefined && { model_name: name }) };
-  const registered = await registerModel(context, named, incoming.request.signal);
+  const registered = await registerModel(context, named, { signal: incoming.request.signal });
   if (!isWorkflow(context.registry.find(registered.name, registered.version))) {
     await context.server.unregister(registered.name, registered.version);
     throw badRequest(`${registered.name} is no workflow: it has no nodes. Register it at /models.`);

@@ -98,12 +98,14 @@ export async function serve(
   try {
     if (restored) {
       print(`${flags.snapshot!}: the models of the last run. The archives of the command line are left out.`);
-      await Snapshot.restore(server, restored);
+      for (const { location, error } of await server.restore(restored))
+        print(`${location.name} ${location.version}: could not be loaded: ${error.message}`);
     } else for (const { name, path } of named) await server.register(path, name === undefined ? {} : { name });
-    for (const { name, version, model } of server.snapshot()) {
-      const { backend } = await server.describe(name, version);
-      print(`${name} ${version}: ${model}, on ${backend.engine}/${backend.name}`);
-    }
+    for (const { name, versions } of server.list())
+      for (const version of versions) {
+        const { backend, modelUrl } = await server.describe(name, version);
+        print(`${name} ${version}: ${modelUrl}, on ${backend.engine}/${backend.name}`);
+      }
     isStarted = true;
     keep();
     await importSharp().catch(() => print(NO_SHARP));

@@ -32,13 +32,6 @@ export class Snapshot {
     throw this.#wrong('it has no list "models", each with name, version, model and options.');
   }
 
-  /** Registers the models again: the defaults first, as they were. @throws what `register` throws */
-  static async restore(server: ModelServer, models: readonly RegisteredLocation[]): Promise<void> {
-    const inOrder = [...models].sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
-    for (const { name, version, model, options } of inOrder)
-      await server.register(model, { name, version, ...options });
-  }
-
   /** Writes what is registered now, as a whole: a server that ends meanwhile leaves the file as it was. */
   write(server: ModelServer): Promise<void> {
     const part = `${this.#path}.part`;

@@ -67,7 +67,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
   ['repository', /^worker\/models\/hugging-face\//],
   ['workflow', /^worker\/((models|host)\/(workflow|nodes|node-precision|war)\.|handlers\/graph-workflow)/],
   ['hash', /@noble/],
-  ['rare', /^worker\/(models\/(yaml|onnx)|host\/(describe|nearest)|engines\/onnx\/widen|outputs\/ultralytics)/],
+  ['rare', /^worker\/(models\/(yaml|onnx)|host\/(describe|nearest)|engines\/onnx\/(adapt|widen)|outputs\/ultralytics)/],
 ];
 
 /**

@@ -41,6 +41,16 @@ const page = {
     page.hosting = hostModels(server);
     await page.hosting.ready;
   },
+  /** Hosts a model that is ready, and fails. */
+  async hostFailing(name: string, model: string): Promise<void> {
+    const server = new ModelServer();
+    await server.register(await load(model, { backends: ['wasm'] }), { name });
+    page.hosting = hostModels({
+      fetch: async (request) =>
+        request.method === 'POST' ? new Response('lost', { status: 500 }) : await server.fetch(request),
+    });
+    await page.hosting.ready;
+  },
   hosting: undefined as ModelHost | undefined,
   gated: 0,
   async ask(path: string, body?: string | FormData | Blob): Promise<Seen> {

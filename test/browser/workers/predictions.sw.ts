@@ -17,6 +17,7 @@ const app = globalThis as unknown as AppScope;
 answerPredictions({
   models: {
     news: 'device-first',
+    digits: 'device-first',
     private: 'device-only',
     backup: 'server-first',
     elsewhere: 'device-first',

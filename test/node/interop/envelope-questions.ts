@@ -1,6 +1,6 @@
 /** What a TorchServe with a `service_envelope` is asked, by the envelope. Ours reads the same bodies without a setting. */
 import type { Question } from './question.ts';
-import { BAD_REQUEST, bytes, json, JSON_TYPE, scene, text } from './requests.ts';
+import { bytes, json, JSON_TYPE, scene, text } from './requests.ts';
 
 const picture = scene.toString('base64');
 
@@ -14,6 +14,14 @@ const ask = (title: string, path: string, body: unknown, more: Partial<Question>
 });
 
 const BASE64 = "a value in base64 is bytes in KServe's protocol, too";
+
+const PROTOCOL = "an error has the protocol's form";
+
+/** TorchServe answers 503. */
+const WRONG: Partial<Question> = {
+  without: ['message', 'error'],
+  ours: { status: 400, body: {}, why: `the request is wrong, and not the server; ${PROTOCOL}` },
+};
 
 /** Bodies with `instances`: those of the envelopes json and kserve. */
 const instances = (
@@ -33,17 +41,21 @@ const instances = (
   ask(`${envelope}: images in base64`, '/v1/models/classifier:predict', {
     instances: [{ data: picture }, { data: picture }],
   }),
-  ask(`${envelope}: no instances`, '/v1/models/echo:predict', { rows: [1] }, BAD_REQUEST),
-  ask(`${envelope}: an empty list`, '/v1/models/echo:predict', { instances: [] }, BAD_REQUEST),
-  { title: `${envelope}: an unknown model`, path: '/v1/models/none:predict', headers: json, body: '{"instances":[1]}' },
+  ask(`${envelope}: no instances`, '/v1/models/echo:predict', { rows: [1] }, WRONG),
+  ask(`${envelope}: an empty list`, '/v1/models/echo:predict', { instances: [] }, WRONG),
+  {
+    title: `${envelope}: an unknown model`,
+    path: '/v1/models/none:predict',
+    headers: json,
+    body: '{"instances":[1]}',
+    ours: { body: { error: 'Model not found: none' }, why: PROTOCOL },
+  },
 ];
 
 const infer = (title: string, model: string, body: unknown, more: Partial<Question> = {}): Question =>
   ask(`kservev2: ${title}`, `/v2/models/${model}/infer`, body, { without: ['message', 'error'], ...more });
 
 const TENSORS = "the tensors are the model's inputs, as in the protocol; TorchServe gives them to the handler as rows";
-const PROTOCOL = "an error has the protocol's form";
-
 export const ENVELOPES: Readonly<Record<string, readonly Question[]>> = {
   body: [
     ask('body: JSON', '/predictions/echo', { x: [1, 2.5, null] }),

@@ -101,7 +101,39 @@ const predict = (title: string, body: object, more: Partial<Question> = {}): Que
   ours: withId(more.ours),
 });
 
-const AS_TORCHSERVE = "an error of v1 has TorchServe's form";
+/** OpenAI's API has the same paths: its fields stand beside KServe's. */
+const OPENAI = ['object', 'data', 'id', 'created', 'owned_by'];
+
+/** How `GET /v1/models[/NAME]` lists models. */
+const listed = (title: string, path: string, more: Partial<Question> = {}): Question => ({
+  title: `v1: ${title}`,
+  method: 'GET',
+  path,
+  without: OPENAI,
+  unordered: true,
+  ...more,
+  ours: withId(more.ours),
+});
+
+/** The Open Inference Protocol's model repository, in this order: each request changes what the next one finds. */
+const REPOSITORY: readonly Question[] = [
+  ['the index', 'index'],
+  ['the index of what is ready', 'index', '{"ready":true}'],
+  ['unload', 'models/backup/unload'],
+  ['the index after that', 'index', '{"ready":true}'],
+  ['load', 'models/backup/load'],
+  ['the index, and it is there again', 'index', '{"ready":true}'],
+  ['load what is not there', 'models/none/load'],
+  ['unload what is not there', 'models/none/unload'],
+].map(([title, path, body = '{}']) => ({
+  title: `repository: ${title}`,
+  path: `/v2/repository/${path}`,
+  headers: json,
+  body,
+  without: ['error', 'reason', 'version'],
+  unordered: true,
+  ours: withId(),
+}));
 
 /** The first answer of `numbers`, as the protocol writes it. */
 const outputs = [
@@ -145,6 +177,7 @@ export const MLSERVER: Readonly<Record<string, readonly Question[]>> = {
     'infer: fewer numbers than the shape has': { ...BAD_REQUEST, body: {} },
     'infer: an unknown datatype': { status: 400, why: '400 is the status of all wrong requests' },
   }),
+  repository: REPOSITORY,
 };
 
 export const KSERVE: Readonly<Record<string, readonly Question[]>> = {
@@ -163,31 +196,11 @@ export const KSERVE: Readonly<Record<string, readonly Question[]>> = {
   'protocol v1': [
     predict('objects', { instances: [{ x: 1 }, { x: [2.5, null], y: 'z' }] }),
     predict('lists and texts', { instances: [[1, 2], 'abc'] }),
-    predict(
-      'no instances',
-      { rows: [1] },
-      {
-        without: ['error', 'message'],
-        ours: { status: 400, body: { code: 400, type: 'BadRequestException' }, why: AS_TORCHSERVE },
-      },
-    ),
-    predict(
-      'an unknown model',
-      { instances: [1] },
-      {
-        path: '/v1/models/none:predict',
-        without: ['error', 'message'],
-        ours: { body: { code: 404, type: 'ModelNotFoundException' }, why: AS_TORCHSERVE },
-      },
-    ),
-    predict(
-      'JSON that is none',
-      {},
-      {
-        body: '{bad',
-        without: ['error', 'message'],
-        ours: { body: { code: 400, type: 'BadRequestException' }, why: AS_TORCHSERVE },
-      },
-    ),
+    predict('no instances', { rows: [1] }, { without: ['error'], ours: { status: 400, why: BAD_REQUEST.why } }),
+    predict('an unknown model', { instances: [1] }, { path: '/v1/models/none:predict', without: ['error'] }),
+    predict('JSON that is none', {}, { body: '{bad', without: ['error'] }),
+    listed('the models', '/v1/models'),
+    listed('a model', '/v1/models/echo'),
+    listed('an unknown model is described', '/v1/models/none', { without: [...OPENAI, 'error'] }),
   ],
 };

@@ -14,6 +14,8 @@ export interface Question {
   readonly without?: readonly string[];
   /** Whether only every 97th item of long lists is compared, so that the recorded answer stays small. */
   readonly sampled?: boolean;
+  /** Whether the order of lists means nothing. */
+  readonly unordered?: boolean;
   /** What our answer has instead of the real server's, and why. */
   readonly ours?: Partial<Answer> & { readonly why: string };
 }
@@ -26,6 +28,8 @@ export interface Answer {
   readonly hasRequestId: boolean;
   /** A header that a handler sets. */
   readonly own?: string;
+  /** The headers of a sequence, of a stateful handler. An id that is not the request's is "a new one". */
+  readonly sequence?: Readonly<Record<string, string>>;
   /** The parsed JSON, a text, or bytes in hexadecimal with "0x" before them. */
   readonly body: unknown;
   /** Whether the body broke off before its end. */
@@ -55,9 +59,23 @@ export async function ask(server: Asked, question: Question): Promise<Answer> {
     type: response.headers.get('content-type'),
     hasRequestId: response.headers.has('x-request-id'),
     ...(own !== null && { own }),
+    ...(path.endsWith('/summing') && { sequence: sequenceOf(response, headers) }),
     body: prepared(readBody(received, response.headers), question),
     ...(isBroken && { isBroken }),
   };
+}
+
+/** The beginning of the names of the headers of a sequence. */
+const SEQUENCE = 'ts_request_sequence_';
+
+function sequenceOf(response: Response, asked: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const found = ['id', 'start', 'end'].flatMap((name) => {
+    const value = response.headers.get(SEQUENCE + name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const { id, ...rest } = Object.fromEntries(found) as Record<string, string>;
+  if (id === undefined) return rest;
+  return { id: id === asked[`${SEQUENCE}id`] ? id : 'a new one', ...rest };
 }
 
 /** Asks questions in their order, those of a batch at the same time, and returns the answers by title. */
@@ -107,8 +125,15 @@ function read(bytes: Uint8Array): unknown {
   }
 }
 
-function prepared(value: unknown, { sampled = false, without: keys = [] }: Question): unknown {
-  return without(sampled ? sample(value) : value, keys);
+function prepared(value: unknown, { sampled = false, unordered = false, without: keys = [] }: Question): unknown {
+  const kept = without(sampled ? sample(value) : value, keys);
+  return unordered ? sorted(kept) : kept;
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, sorted(item)]));
+  return value.map(sorted).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
 /** Returns the length of a long list, and every 97th of its items. */

@@ -1,6 +1,7 @@
 import type { Question } from './question.ts';
 import { BAD_REQUEST, bytes, CLASSES, json, JSON_TYPE, scene, text, TEXT_TYPE } from './requests.ts';
 import { BATCHES } from './torchserve-batches.ts';
+import { SEQUENCES } from './torchserve-sequences.ts';
 
 /** A form with the boundary `x`. Each field: headers beside its name, and its value. */
 function form(...fields: readonly (readonly [name: string, value: string, more?: string])[]): Partial<Question> {
@@ -198,6 +199,9 @@ const MANAGEMENT: readonly Question[] = [
   manage('describe an unknown version', 'GET', '/models/classifier/7.0'),
   manage('register: no URL', 'POST', '/models'),
   manage('register: nothing is there', 'POST', '/models?url=none.mar', { without: ['message'] }),
+  manage('register: nothing is there, and nobody waits', 'POST', '/models?url=none.mar&synchronous=false', {
+    without: ['message'],
+  }),
   manage('register', 'POST', '/models?url={classifier}&model_name=second&initial_workers=1&synchronous=true'),
   manage(
     'register: it is there already',
@@ -206,6 +210,11 @@ const MANAGEMENT: readonly Question[] = [
   ),
   manage('describe', 'GET', '/models/second', { without: VOLATILE }),
   manage('describe all versions', 'GET', '/models/second/all', { without: VOLATILE }),
+  manage(
+    'register, and nobody waits',
+    'POST',
+    '/models?url={classifier}&model_name=third&initial_workers=1&synchronous=false',
+  ),
   manage('scale', 'PUT', '/models/second?min_worker=2&max_worker=2&synchronous=true'),
   manage('scale a version', 'PUT', '/models/second/1.0?min_worker=1&max_worker=1&synchronous=true'),
   manage('scale: fewer at most than at least', 'PUT', '/models/second?min_worker=3&max_worker=2'),
@@ -326,5 +335,6 @@ export const TORCHSERVE: Readonly<Record<string, readonly Question[]>> = {
   'paths, methods and errors': PATHS,
   'built-in handlers': [...HANDLERS, ...SEGMENTS, ...DETECTIONS, ...TEXTS],
   batches: BATCHES,
+  sequences: SEQUENCES,
   management: MANAGEMENT,
 };

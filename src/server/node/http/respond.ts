@@ -157,7 +157,9 @@ function bodyOf(incoming: IncomingMessage, bodies: HeldBodies): ReadableStream<U
 }
 
 async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  // Where the guard and a handler say who may read the answer, the guard's word counts: a browser takes no two.
+  const isGuarded = (name: string): boolean => name.startsWith('access-control-') && outgoing.hasHeader(name);
+  for (const [name, value] of response.headers) if (!isGuarded(name)) outgoing.appendHeader(name, value);
   if (isUnread(incoming)) {
     const body = Buffer.from(await response.arrayBuffer());
     return outgoing.destroyed ? undefined : await answerEarly(incoming, outgoing, response.status, body);

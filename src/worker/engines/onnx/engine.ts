@@ -65,9 +65,9 @@ export function createEngine(build: Build): Engine {
     },
     memory: heapBytes,
     async open(files, path, options, keeps) {
-      const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path);
+      const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path, options);
       checkNames(inputs, options, path);
-      if (build.provider === 'webnn') checkFixed(inputs, options, path);
+      if (build.provider === 'webnn' || build.provider === 'webgl') checkFixed(build.provider, inputs, options, path);
       const keeper =
         keeps && build.provider === 'webgpu' ? await loadScript(() => import('./kept-tensors.js')) : undefined;
       const locations = keeper?.locationsOf(outputs, keeps!);

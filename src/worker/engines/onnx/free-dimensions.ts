@@ -40,7 +40,12 @@ export function checkNames(inputs: readonly TensorInfo[], { freeDimensions = {} 
  * Checks that every dimension of a model's inputs is fixed.
  * @throws `backend-failed` naming those that are not, and what to write
  */
-export function checkFixed(inputs: readonly TensorInfo[], options: EngineOptions, path: string): void {
+export function checkFixed(
+  provider: 'webnn' | 'webgl',
+  inputs: readonly TensorInfo[],
+  options: EngineOptions,
+  path: string,
+): void {
   const free = fixDimensions(inputs, options).filter(({ dims }) => dims.some((size) => typeof size !== 'number'));
   if (free.length === 0) return;
   const symbols = symbolsOf(fixDimensions(inputs, options));
@@ -52,7 +57,7 @@ export function checkFixed(inputs: readonly TensorInfo[], options: EngineOptions
     : `Fix them in the config, each at the size that the inputs have: engine: { freeDimensions: { ${example.join(', ')} } }.`;
   throw new TabServeError(
     'backend-failed',
-    `WebNN needs fixed dimensions, and ${path} has free ones: ${free.map((input) => `"${input.name}" is ${formatTensor(input)}`).join(', ')}. ${advice}`,
+    `${{ webnn: 'WebNN', webgl: "ONNX Runtime's WebGL" }[provider]} needs fixed dimensions, and ${path} has free ones: ${free.map((input) => `"${input.name}" is ${formatTensor(input)}`).join(', ')}. ${advice}`,
   );
 }
 

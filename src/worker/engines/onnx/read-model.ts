@@ -1,6 +1,6 @@
 import { loadScript } from '../../../shared/load-script.js';
 import type { InferenceSession } from 'onnxruntime-web';
-import type { BlobFiles } from '../../../contract/archive.js';
+import type { BlobFiles, EngineOptions } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
 import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
@@ -20,7 +20,12 @@ export interface SessionSource extends Signature {
  * Runtime's copy of it, as the parsed file, and as weights.
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
  */
-export async function readModel(provider: ProviderName, files: BlobFiles, path: string): Promise<SessionSource> {
+export async function readModel(
+  provider: ProviderName,
+  files: BlobFiles,
+  path: string,
+  { freeDimensions }: EngineOptions,
+): Promise<SessionSource> {
   const file = await files.blob(path);
   const isLazy = provider === 'wasm' && canReadLazily();
   const graph = isLazy ? await readGraph(file) : undefined;
@@ -30,8 +35,10 @@ export async function readModel(provider: ProviderName, files: BlobFiles, path: 
   if (provider === 'webgl') {
     if (locations.length > 0)
       throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
-    const widenWeights = await loadScript(async () => (await import('./widen-weights.js')).widenWeights);
-    return { ...signature, model: widenWeights(model), externalData: [] };
+    const [{ adaptGraph }, { widenWeights }] = await loadScript(() =>
+      Promise.all([import('./adapt-graph.js'), import('./widen-weights.js')]),
+    );
+    return { ...signature, model: adaptGraph(widenWeights(model), freeDimensions), externalData: [] };
   }
   const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
   const externalData = await Promise.all([

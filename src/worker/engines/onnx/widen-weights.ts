@@ -1,8 +1,9 @@
 /** Smaller weights for ONNX Runtime's WebGL, which has neither float16 nor a constant folding of `Cast`. */
 import { TabServeError } from '../../../contract/errors.js';
 import { bytesOf, floatsOf, inline, readTensor, type OnnxTensor } from '../../models/onnx/tensors.js';
+import { OnnxNode } from '../../models/onnx/nodes.js';
 import { encode, join, type Pieces } from '../../models/onnx/protobuf-writer.js';
-import { all, fields, find, numberIn, text } from '../../models/onnx/protobuf.js';
+import { all, fields, find, text } from '../../models/onnx/protobuf.js';
 import { fromFloat16 } from '../../tensors/float16.js';
 
 /** `TensorProto.DataType`. */
@@ -26,19 +27,16 @@ export function widenWeights(model: Uint8Array): Uint8Array {
 }
 
 function widenGraph(graph: Uint8Array): Pieces | undefined {
-  const nodes = all(graph, 1).map(readNode);
+  const nodes = all(graph, 1).map((message) => new OnnxNode(message));
   const constants = new Map<string, OnnxTensor>();
-  for (const { type, outputs, attributes } of nodes) {
-    const value = type === 'Constant' && attributes[0] && find(attributes[0], 5);
-    if (value) constants.set(outputs[0]!, readTensor(value, new Map()));
-  }
+  for (const { constant, outputs } of nodes) if (constant) constants.set(outputs[0]!, constant);
   for (const one of all(graph, 5)) constants.set(text(find(one, 8)), readTensor(one, new Map()));
   const computed = new Map<string, OnnxTensor>();
-  for (const { type, inputs, outputs, attributes } of nodes) {
-    const name = outputs[0]!;
+  for (const node of nodes) {
+    const { type, inputs } = node;
+    const name = node.outputs[0]!;
     const [first, second] = inputs.map((input) => computed.get(input) ?? constants.get(input));
-    const isCast =
-      type === 'Cast' && attributes.some((one) => text(find(one, 1)) === 'to' && numberIn(one, 3) === FLOAT);
+    const isCast = type === 'Cast' && node.integer('to') === FLOAT;
     if (isCast && first?.data && (first.dtype === FLOAT16 || first.dtype === INT8))
       computed.set(name, cast(first, name));
     if (type === 'Mul' && computed.has(inputs[0]!) && second && isScale(second, first!))
@@ -66,18 +64,6 @@ function widenGraph(graph: Uint8Array): Pieces | undefined {
     ...kept,
     ...[...computed].filter(([name]) => isRead(name)).flatMap(([, tensor]) => encode(5, inline(tensor))),
   ];
-}
-
-interface Node {
-  readonly type: string;
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
-  readonly attributes: readonly Uint8Array[];
-}
-
-function readNode(node: Uint8Array): Node {
-  const names = (field: number): readonly string[] => all(node, field).map((one) => text(one));
-  return { type: text(find(node, 4)), inputs: names(1), outputs: names(2), attributes: all(node, 5) };
 }
 
 function cast({ dtype, dims, data }: OnnxTensor, name: string): OnnxTensor {

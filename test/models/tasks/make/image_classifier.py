@@ -1,7 +1,7 @@
 from transformers import (
     AutoModelForImageClassification, BeitConfig, BeitImageProcessor, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor,
     ConvNextV2Config, DeiTConfig, DeiTImageProcessor, Dinov2Config, EfficientNetConfig, EfficientNetImageProcessor, HieraConfig,
-    MobileNetV2Config, MobileNetV2ImageProcessor, MobileViTConfig, MobileViTImageProcessor, RegNetConfig, ResNetConfig, SwinConfig,
+    MobileNetV1Config, MobileNetV1ImageProcessor, MobileNetV2Config, MobileNetV2ImageProcessor, MobileViTConfig, MobileViTImageProcessor, RegNetConfig, ResNetConfig, SwinConfig,
     TimmWrapperConfig, TimmWrapperImageProcessor, ViTConfig, ViTImageProcessor, pipeline,
 )
 import json
@@ -25,6 +25,7 @@ CONFIGS = [
     ("image-resnet", ResNetConfig, STAGES, lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875)),
     ("image-regnet", RegNetConfig, {**STAGES, "groups_width": 8}, lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875)),
     ("image-efficientnet", EfficientNetConfig, {"image_size": 32, "width_coefficient": 0.25, "depth_coefficient": 0.1, "hidden_dim": 320, "kernel_sizes": [3, 5], "in_channels": [32, 16], "out_channels": [16, 24], "strides": [1, 2], "num_block_repeats": [1, 1], "expand_ratios": [1, 6]}, lambda: EfficientNetImageProcessor(size=SIDE)),
+    ("image-mobilenet-v1", MobileNetV1Config, {"image_size": 32, "depth_multiplier": 0.1, "min_depth": 4}, lambda: MobileNetV1ImageProcessor(**CROPPED)),
     ("image-mobilenet-v2", MobileNetV2Config, {"image_size": 32, "depth_multiplier": 0.1, "min_depth": 4, "finegrained_output": False, "expand_ratio": 2}, lambda: MobileNetV2ImageProcessor(**CROPPED)),
     ("image-mobilevit", MobileViTConfig, {"image_size": 32, "hidden_sizes": [8, 12, 16], "neck_hidden_sizes": [4, 4, 8, 8, 8, 8, 16], "num_attention_heads": 2, "expand_ratio": 1.0}, lambda: MobileViTImageProcessor(size={"shortest_edge": 40}, crop_size=SIDE)),
     ("image-dinov2", Dinov2Config, TRANSFORMER, lambda: BitImageProcessor(**CROPPED)),
@@ -38,7 +39,7 @@ TIMM = [
 ]
 GPU = {
     "image-vit": ["webgpu"], "image-convnext": ["webgpu"],
-    **{f"image-{name}": ["webgl", "webgpu"] for name in ("resnet", "regnet")}, "image-timm-fastvit": ["webgpu"],
+    **{f"image-{name}": ["webgl", "webgpu"] for name in ("resnet", "regnet")}, **{f"image-mobilenet-{name}": ["webgl"] for name in ("v1", "v2")}, "image-timm-fastvit": ["webgpu"],
 }
 
 
@@ -76,10 +77,12 @@ def make():
         # Biases are random, too.
         torch.manual_seed(0)
         processor = processor_class()
-        model = spread(AutoModelForImageClassification.from_config(config_class(**NAMES, **fields), attn_implementation="eager"))
+        # Of so few channels without a residual, smaller weights leave nothing of the image.
+        scale = 0.42 if repository == "image-mobilenet-v1" else 0.3
+        model = spread(AutoModelForImageClassification.from_config(config_class(**NAMES, **fields), attn_implementation="eager"), scale=scale)
         if "webgl" in GPU.get(repository, []):
-            # WebGL needs fixed sizes.
-            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["logits"], fixed=True)
+            # WebGL needs fixed sizes. MobileNet's padding is computed from the image's size.
+            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["logits"], fixed=True, folds="mobilenet" in repository)
         else:
             export(repository, model, "image-classification", [processor])
         pipe = pipeline("image-classification", model=model, image_processor=processor)

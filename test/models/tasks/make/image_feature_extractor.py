@@ -3,12 +3,12 @@ import json
 import numpy as np
 import torch
 from transformers import (
-    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, TimmWrapperConfig, TimmWrapperImageProcessor,
+    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, RegNetConfig, ResNetConfig, TimmWrapperConfig, TimmWrapperImageProcessor,
     ViTConfig, ViTImageProcessor,
 )
 
 from common import HERE, answers, export, export_graph, photo, spread
-from image_classifier import CROPPED, SIDE, TRANSFORMER
+from image_classifier import CROPPED, SIDE, STAGES, TRANSFORMER
 
 
 def unit(vector):
@@ -17,10 +17,16 @@ def unit(vector):
 
 # The vector of each kind: of a vision transformer the first token's, as DINOv2 and ViT are used; of maps their means.
 CLS = lambda outputs: outputs.last_hidden_state[0, 0]
+MEAN = lambda outputs: outputs.last_hidden_state[0].mean((1, 2))
 KINDS = [
     ("features-vit", lambda: AutoModel.from_config(ViTConfig(**TRANSFORMER), add_pooling_layer=False, attn_implementation="eager"), lambda: ViTImageProcessor(size=SIDE), CLS),
     ("features-dinov2", lambda: AutoModel.from_config(Dinov2Config(**TRANSFORMER), attn_implementation="eager"), lambda: BitImageProcessor(**CROPPED), CLS),
-    ("features-convnext", lambda: AutoModel.from_config(ConvNextConfig(hidden_sizes=[8, 16], depths=[1, 1], num_stages=2)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}), lambda outputs: outputs.last_hidden_state[0].mean((1, 2))),
+    ("features-convnext", lambda: AutoModel.from_config(ConvNextConfig(hidden_sizes=[8, 16], depths=[1, 1], num_stages=2)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}), MEAN),
+]
+# WebGL needs fixed sizes.
+WEBGL = [
+    ("features-resnet", lambda: AutoModel.from_config(ResNetConfig(**STAGES)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875), MEAN),
+    ("features-regnet", lambda: AutoModel.from_config(RegNetConfig(**STAGES, groups_width=8)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875), MEAN),
 ]
 
 
@@ -47,14 +53,19 @@ def timm_row():
 
 def make():
     rows = []
-    for repository, model_class, processor_class, vector in KINDS:
+    for repository, model_class, processor_class, vector in [*KINDS, *WEBGL]:
         processor = processor_class()
         model = spread(model_class())
-        export(repository, model, "feature-extraction", [processor])
+        gpu = {}
+        if any(repository == one[0] for one in WEBGL):
+            gpu = {"gpu": ["webgl"]}
+            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["last_hidden_state"], fixed=True)
+        else:
+            export(repository, model, "feature-extraction", [processor])
         requests = []
         for size in [(61, 47), (40, 80)]:
             with torch.no_grad():
                 outputs = model(**processor(photo(*size), return_tensors="pt"))
             requests.append({"input": {"photo": size}, "answer": unit(vector(outputs).numpy())})
-        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
+        rows.append({"architecture": type(model).__name__, "repository": repository, **gpu, "requests": requests})
     answers("image_feature_extractor", [*rows, timm_row()])

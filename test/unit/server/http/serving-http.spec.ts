@@ -422,7 +422,7 @@ test('a small body of very many values is refused, and does not keep the server 
     body: JSON.stringify({ instances: Array(1001).fill(0) }),
     headers: { 'Content-Type': 'application/json' },
   });
-  expect(await told(many)).toEqual(refused('"instances" has 1001 inputs, expected at most 1000.'));
+  expect(await told(many)).toEqual([400, { error: '"instances" has 1001 inputs, expected at most 1000.' }]);
   const bytes = `[${Array(1001).fill('{"b64":""}').join()}]`;
   expect(await post(bytes, 'application/json')).toEqual(refused('The body has more than 1000 values in base64.'));
   const keys = `{${Array.from({ length: 400_000 }, (_, at) => `"k${at}":1`).join()}}`;
@@ -584,7 +584,7 @@ test('paths and methods that are not there', async () => {
     );
   };
   const nothing = [404, 'ResourceNotFoundException', 'Requested resource is not found, please refer to API document.'];
-  for (const path of ['/', '/predictions', '/nothing', '/v1/models/digits:run', '/models/digits/1.0/x'])
+  for (const path of ['/', '/predictions', '/nothing', '/models/digits/1.0/x'])
     expect(await failed(path, 'GET'), path).toEqual(nothing);
   expect(await failed('/predictions/digits', 'DELETE')).toEqual([
     405,
@@ -613,6 +613,7 @@ test('paths and methods that are not there', async () => {
     'Model version: 9 does not exist for model: digits',
   ]);
   expect((await failed('/v2/nothing', 'GET')) as unknown[]).toContain(404);
+  expect(await failed('/v1/models/digits:run')).toEqual([404, nothing[2]]);
   for (const [path, method] of [
     ['/models', 'POST'],
     ['/models/digits', 'DELETE'],
@@ -754,7 +755,11 @@ test('KServe’s protocol v1: a batch of instances', async () => {
     expect((await post('/v1/models/digits:predict', body)).status).toBe(400);
   const failing = await serve(() => [1, new PredictionError('invalid-input', 'row 1 is bad')], text);
   const response = await failing.send('/v1/models/digits:predict', { method: 'POST', body: '{"instances":[1,2]}' });
-  expect(await told(response)).toEqual([400, { code: 400, type: 'BadRequestException', message: 'row 1 is bad' }]);
+  expect(await told(response)).toEqual([400, { error: 'row 1 is bad' }]);
+  expect(await told(await post('/v1/models/none:predict', { instances: ['a'] }))).toEqual([
+    404,
+    { error: 'Model not found: none' },
+  ]);
 });
 
 test('the Open Inference Protocol: metadata, and tensors as JSON and as bytes', async () => {

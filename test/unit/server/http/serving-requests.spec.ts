@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from '@playwright/test';
 import { connect } from '../../../../src/page/client/connect.ts';
 import type { Client } from '../../../../src/page/client/client.ts';
+import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { Context, Handler } from '../../../../src/contract/handler.ts';
 import type { HttpAnswer } from '../../../../src/contract/http.ts';
 import { createTestContext } from '../../../../src/worker/host/test-context.ts';
@@ -338,6 +339,17 @@ test('an answer that is larger than maxResponseSize is an error', async () => {
   const sent = async (count: number): Promise<number> =>
     (await send('/predictions/digits', { body: String(count), headers: { 'Content-Type': 'text/plain' } })).status;
   expect([await sent(50), await sent(51), await sent(34)]).toEqual([200, 500, 200]);
+  const inferred = async (maxResponseSize: number, parameters: object): Promise<number> => {
+    const y = { dtype: 'float32', dims: [100], data: new Float32Array(100) };
+    const { send } = await serveFake(() => ({ y }), {}, { maxResponseSize });
+    const inputs = [{ name: 'image', datatype: 'FP32', shape: [1, 2], data: [1, 2] }];
+    const init = { body: JSON.stringify({ inputs, parameters }), headers: { 'Content-Type': 'application/json' } };
+    return (await send('/v2/models/digits/infer', init)).status;
+  };
+  // 100 numbers: 400 bytes and their description, or 200 and it.
+  expect([await inferred(400, {}), await inferred(250, {})]).toEqual([200, 500]);
+  const binary = { binary_data_output: true };
+  expect([await inferred(700, binary), await inferred(400, binary)]).toEqual([200, 500]);
   expect(() => new ModelServer({ maxResponseSize: 0 })).toThrow(/maxResponseSize/);
 });
 
@@ -376,12 +388,27 @@ test("the Open Inference Protocol's repository: index, load and unload", async (
   expect((await send('/v2/repository/models/digits/unload')).status, 'without management').toBe(400);
 });
 
-test('synchronous=false: the answer comes at once, and the work goes on', async () => {
+test('synchronous=false: the answer comes when the archive is there, and the work goes on', async () => {
   const opening = pending<FakeClient>();
-  const server = new ModelServer({ load: () => opening.promise, management: { allowsUrl: () => true } });
+  let report!: (progress: object) => void;
+  const server = new ModelServer({
+    load: (_: unknown, { onProgress }: { readonly onProgress: (progress: object) => void }) => {
+      report = onProgress;
+      return opening.promise;
+    },
+    management: { allowsUrl: () => true },
+  });
   const send = (method: string, path: string): Promise<Response> =>
     server.fetch(new Request(`http://server${path}`, { method }));
-  const registered = await send('POST', '/models?url=cats&model_name=cats&synchronous=false');
+  let isAnswered = false;
+  const answer = send('POST', '/models?url=cats&model_name=cats&synchronous=false').finally(() => (isAnswered = true));
+  await expect.poll(() => report).toBeDefined();
+  report({ file: 'cats.onnx', phase: 'download' });
+  report({ file: 'ort-wasm-simd-threaded.wasm', phase: 'compile' });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isAnswered).toBe(false);
+  report({ file: 'cats.onnx', phase: 'compile' });
+  const registered = await answer;
   expect([registered.status, await registered.json()]).toEqual([202, { status: 'Processing worker updates...' }]);
   expect((await send('GET', '/models/cats')).status).toBe(503);
   opening.resolve(new FakeClient({ modelName: 'cats' }));
@@ -389,6 +416,28 @@ test('synchronous=false: the answer comes at once, and the work goes on', async 
   expect((await send('PUT', '/models/cats?min_worker=2&synchronous=false')).status).toBe(202);
   expect((await send('PUT', '/models/dogs?min_worker=2&synchronous=false')).status).toBe(404);
   expect((await send('PUT', '/models/cats?min_worker=2&synchronous=maybe')).status).toBe(400);
+});
+
+test('synchronous=false: an archive that is missing or no archive is answered as without it', async () => {
+  const errors = [
+    new TabServeError('model-not-found', 'nothing there'),
+    new TabServeError('model-format', 'no archive'),
+  ];
+  const server = new ModelServer({
+    load: async () => {
+      throw errors.shift()!;
+    },
+    management: { allowsUrl: () => true },
+  });
+  for (const [status, type] of [
+    [404, 'ModelNotFoundException'],
+    [400, 'BadRequestException'],
+  ]) {
+    const response = await server.fetch(
+      new Request('http://server/models?url=cats.mar&synchronous=false', { method: 'POST' }),
+    );
+    expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code: status, type })]);
+  }
 });
 
 test('synchronous=false: what is wrong with the request itself is answered at once, and nothing is begun', async () => {

@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readFile, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
+import { TabServeError } from '../../../../src/contract/errors.ts';
 import { ModelServer } from '../../../../src/server/model-server.ts';
+import type { RegisteredLocation } from '../../../../src/server/options.ts';
 import { Snapshot } from '../../../../src/tools/cli/snapshot.ts';
 import { FakeClient } from '../../support/fake-client.ts';
 
@@ -20,4 +22,51 @@ test('a snapshot that could not be written keeps no later one from being written
     models: [{ name: 'digits', version: '1.0', model: 'digits.mar', isDefault: true, options: {} }],
   });
   expect(await snapshot.read()).toHaveLength(1);
+});
+
+test('a version that cannot be loaded is named with its cause, stays in the snapshot, and the others are registered', async () => {
+  let isThere = false;
+  const load = async (model: string): Promise<FakeClient> => {
+    if (model === 'gone.mar' && !isThere) throw new TabServeError('model-not-found', 'gone.mar is not there.');
+    return new FakeClient();
+  };
+  const location = (name: string, model: string): RegisteredLocation => ({
+    name,
+    version: '1.0',
+    model,
+    isDefault: true,
+    options: {},
+  });
+  const [gone, digits] = [location('gone', 'gone.mar'), location('digits', 'digits.mar')];
+  let changes = 0;
+  const server = new ModelServer({ load, onChange: () => (changes += 1) });
+  const failures = await server.restore([gone, digits]);
+  expect(failures).toEqual([
+    { location: gone, error: expect.objectContaining({ code: 'model-not-found' }) as unknown },
+  ]);
+  expect(server.snapshot()).toEqual([digits, gone]);
+  expect(server.list().map(({ name }) => name)).toEqual(['digits']);
+  const ask = async (path: string, method = 'GET'): Promise<readonly [number, unknown]> => {
+    const response = await server.fetch(new Request(`http://server${path}`, { method }));
+    return [response.status, await response.json()];
+  };
+  expect(await ask('/models/gone')).toEqual([
+    200,
+    [{ modelName: 'gone', modelVersion: '1.0', modelUrl: 'gone.mar', workers: [], error: 'gone.mar is not there.' }],
+  ]);
+  const message = 'Model "gone" could not be loaded: gone.mar is not there.';
+  expect(await ask('/predictions/gone', 'POST')).toEqual([503, expect.objectContaining({ message })]);
+  expect((await ask('/ping'))[0]).toBe(200);
+  await expect(server.reload('gone')).rejects.toMatchObject({ code: 'model-not-found' });
+  isThere = true;
+  await server.reload('gone');
+  expect([(await ask('/predictions/gone', 'POST'))[0], server.snapshot()]).toEqual([200, [digits, gone]]);
+  // Removed, it is no longer brought back.
+  isThere = false;
+  const other = new ModelServer({ load, onChange: () => (changes += 1) });
+  await other.restore([gone]);
+  changes = 0;
+  await other.unregister('gone');
+  expect([other.snapshot(), changes]).toEqual([[], 1]);
+  await expect(other.describe('gone')).rejects.toMatchObject({ code: 'model-not-found' });
 });

@@ -36,3 +36,22 @@ test('a node named __proto__ is refused', async () => {
     message: expect.stringContaining('__proto__') as unknown,
   });
 });
+
+test('a spec that is too large, or that its aliases make too large, is refused with its limit', async () => {
+  const model = '  m:\n    url: m.mar\n';
+  const graph = `models:\n${model}dag:\n  m: []\n`;
+  // Ten lists of ten references each: ten thousand million values.
+  const levels = Array.from({ length: 10 }, (_, at) =>
+    at === 0 ? 'a0: &a0 [1]\n' : `a${at}: &a${at} [${`*a${at - 1}, `.repeat(10)}]\n`,
+  ).join('');
+  for (const [spec, why] of [
+    [`${graph}# ${'x'.repeat(2 ** 22)}\n`, /spec\.yaml.*(bytes|4 MB|4194304)/],
+    [`${graph}# ${'x'.repeat(2 ** 19)}\n`, /spec\.yaml is not YAML that a config can be: it has \d+ characters/],
+    [`${graph}${levels}`, /spec\.yaml is not YAML that a config can be: /],
+    [`${graph}deep: ${'['.repeat(100)}${']'.repeat(100)}\n`, /spec\.yaml is not YAML that a config can be: /],
+  ] as const) {
+    const error = await read(spec).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: expect.stringMatching(/^model-(config|format)$/) as unknown });
+    expect((error as Error).message).toMatch(why);
+  }
+});

@@ -150,3 +150,25 @@ test('what clients announce and do not send takes no room of the bodies that arr
   server.closeAllConnections();
   server.close();
 });
+
+test('of the origins that the guard and a handler allow, the guard’s counts, and there is one', async () => {
+  const origin = 'https://app.example';
+  const own = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Own', Vary: 'Accept' };
+  const server = createServer((incoming, outgoing) => {
+    const answer = async (): Promise<Response> => new Response('answered', { headers: own });
+    void respond(incoming, outgoing, answer, { hosts: [], origins: [origin], bodies: new HeldBodies() });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const ask = async (headers: Record<string, string>): Promise<readonly (string | null)[]> => {
+    const { port } = server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/predictions/digits`, { headers });
+    return ['access-control-allow-origin', 'access-control-expose-headers', 'vary'].map((name) =>
+      response.headers.get(name),
+    );
+  };
+  expect(await ask({ Origin: origin })).toEqual([origin, '*', 'Origin, Accept']);
+  // A request of no page of another origin: whoever the handler names may not ask anyway.
+  expect(await ask({})).toEqual(['*', 'X-Own', 'Accept']);
+  server.closeAllConnections();
+  server.close();
+});

@@ -122,3 +122,52 @@ test('1,500 connections at once: each is answered', async () => {
   expect(answers.filter((one) => one !== 'HTTP/1.1 200')).toEqual([]);
   await http.close();
 });
+
+test('a client that waits for 100 Continue is told to go on, and its body arrives', async () => {
+  const http = await listen(async (request) => new Response(`got ${await request.text()}`));
+  const socket = await open(http);
+  socket.write(
+    'POST /predictions/digits HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
+  );
+  expect(String(await once(socket, 'data'))).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write('abc');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200[^]*got abc/);
+  await http.close();
+});
+
+test('HEAD is answered without a body, and the connection goes on', async () => {
+  const http = await listen(
+    async ({ method }) => new Response('answered', { headers: { 'X-Method': method, 'Content-Length': '8' } }),
+  );
+  const socket = await open(http);
+  socket.write(`${ASK.replace('GET', 'HEAD')}\r\n${ASK}Connection: close\r\n\r\n`);
+  const [, head, get] = (await text(socket)).split('HTTP/1.1 200 OK\r\n');
+  expect(head).toMatch(/^content-length: 8\r\n[^]*x-method: HEAD\r\n[^]*\r\n\r\n$/i);
+  expect(get).toMatch(/x-method: GET\r\n[^]*answered$/i);
+  await http.close();
+});
+
+for (const [size, how] of [
+  [1000, 'small'],
+  [10_000_000, 'large'],
+] as const)
+  test(`a client that goes away while it slowly sends a ${how} body: the request is aborted, and nothing is held`, async () => {
+    let failure: unknown;
+    let isAborted = false;
+    const http = await listen(async (request) => {
+      failure = await request.arrayBuffer().catch((error: unknown) => error);
+      if (failure instanceof Error && !request.signal.aborted) await once(request.signal, 'abort');
+      isAborted = request.signal.aborted;
+      return new Response('answered');
+    });
+    const socket = await open(http);
+    socket.write(`POST /predictions/digits HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${size}\r\n\r\nfirst`);
+    // A body that has not come whole is no answer.
+    const other = await fetch(`${http.url}/predictions/digits`, { method: 'POST', body: 'whole' });
+    expect(await other.text()).toBe('answered');
+    failure = undefined;
+    socket.destroy();
+    await expect.poll(() => failure).toBeInstanceOf(Error);
+    await expect.poll(() => isAborted).toBe(true);
+    await http.close();
+  });

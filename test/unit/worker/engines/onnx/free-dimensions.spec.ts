@@ -34,7 +34,7 @@ test('names that fit, and those of another model of the archive, are no error', 
 test('what WebNN cannot run: the error names the dimensions, and what to write', () => {
   const failure = (inputs: readonly TensorInfo[], given: Record<string, number>) => {
     try {
-      checkFixed(inputs, sizes(given), 'm.onnx');
+      checkFixed('webnn', inputs, sizes(given), 'm.onnx');
     } catch (error) {
       return error as Error;
     }

@@ -1,0 +1,3 @@
+import { answerPredictions } from 'tabserve/service-worker';
+
+answerPredictions({ models: { digits: 'device-first' } });
