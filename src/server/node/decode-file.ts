@@ -11,7 +11,7 @@ const DECODED = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', '
  * not applied.
  * @throws `unsupported` if sharp is not installed, or decodes no such files
  */
-export const decodeFile: FileDecoder = async (bytes, type) => {
+export const decodeFile: FileDecoder = async (bytes, type, withAlpha) => {
   const { default: sharp } = await importSharp().catch((cause: unknown) => {
     const message = 'The input is an image file, and Node has no decoder for it. Install one: npm install sharp';
     throw new TabServeError('unsupported', `${message}. Or pass decoded pixels: { data, dims }.`, { cause });
@@ -25,7 +25,9 @@ export const decodeFile: FileDecoder = async (bytes, type) => {
   const options = { limitInputPixels: false, failOn: 'error', ignoreIcc: true } as const;
   const image = sharp(bytes, options);
   if (type === 'image/jpeg' && (await image.metadata()).space === 'cmyk') return await decodeCmyk(image);
-  return await pixelsOf(image.toColourspace('srgb').ensureAlpha());
+  const colors = image.toColourspace('srgb');
+  // It takes as long as the rest of a small image.
+  return await pixelsOf(withAlpha ? colors.ensureAlpha() : colors);
 };
 
 /** Imports sharp. Rejects if it is not installed, or has no library for this machine. */
@@ -48,8 +50,11 @@ function divide255(n: number): number {
   return ((t >> 8) + t) >> 8;
 }
 
-/** Returns an image's pixels, of four channels. */
+/** Returns an image's pixels: of three channels, or of four if it has alpha or is CMYK. */
 async function pixelsOf(image: Sharp): Promise<{ readonly data: Uint8Array; readonly dims: readonly number[] }> {
   const { data, info } = await image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
-  return { data: new Uint8Array(data.buffer, data.byteOffset, data.length), dims: [info.height, info.width, 4] };
+  return {
+    data: new Uint8Array(data.buffer, data.byteOffset, data.length),
+    dims: [info.height, info.width, info.channels],
+  };
 }

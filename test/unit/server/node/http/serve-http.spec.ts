@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@playwright/test';
+import type { HttpRequest } from '../../../../../src/server/http/messages.ts';
 import { serveHttp, type HttpServer } from '../../../../../src/server/node/http/serve-http.ts';
 
-const listen = (answer: (request: Request) => Promise<Response>): Promise<HttpServer> =>
+const listen = (answer: (request: HttpRequest) => Promise<Response>): Promise<HttpServer> =>
   serveHttp(answer, { host: '127.0.0.1', port: 0, timeout: 60_000, hosts: [], origins: [] });
 
 async function open({ url }: HttpServer): Promise<Socket> {
