@@ -30,8 +30,13 @@ export const decodeFile: FileDecoder = async (bytes, type, withAlpha) => {
   return await pixelsOf(withAlpha ? colors.ensureAlpha() : colors);
 };
 
+/** Kept, because an `import()` of what is loaded takes a while all the same. */
+let loaded: typeof import('sharp') | undefined;
+
 /** Imports sharp. Rejects if it is not installed, or has no library for this machine. */
-export const importSharp = (): Promise<typeof import('sharp')> => import('sharp');
+export async function importSharp(): Promise<typeof import('sharp')> {
+  return (loaded ??= await import('sharp'));
+}
 
 /** Decodes a JPEG for print as Pillow and browsers do: libvips would apply a profile of its own. */
 async function decodeCmyk(image: Sharp): Promise<TypedArrayInput> {
