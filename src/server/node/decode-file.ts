@@ -11,7 +11,7 @@ const DECODED = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', '
  * not applied.
  * @throws `unsupported` if sharp is not installed, or decodes no such files
  */
-export const decodeFile: FileDecoder = async (bytes, type, withAlpha) => {
+export const decodeFile: FileDecoder = async (bytes, type, { channels, withAlpha }) => {
   const { default: sharp } = await importSharp().catch((cause: unknown) => {
     const message = 'The input is an image file, and Node has no decoder for it. Install one: npm install sharp';
     throw new TabServeError('unsupported', `${message}. Or pass decoded pixels: { data, dims }.`, { cause });
@@ -24,10 +24,10 @@ export const decodeFile: FileDecoder = async (bytes, type, withAlpha) => {
   // The header was read before: its size is within the limit.
   const options = { limitInputPixels: false, failOn: 'error', ignoreIcc: true } as const;
   const image = sharp(bytes, options);
-  if (type === 'image/jpeg' && (await image.metadata()).space === 'cmyk') return await decodeCmyk(image);
-  const colors = image.toColourspace('srgb');
-  // It takes as long as the rest of a small image.
-  return await pixelsOf(withAlpha ? colors.ensureAlpha() : colors);
+  if (type === 'image/jpeg' && channels === 4) return await decodeCmyk(image);
+  // Each conversion takes a good part of the time of a small image.
+  if (withAlpha) return await pixelsOf(image.toColourspace('srgb').ensureAlpha());
+  return await pixelsOf(image.toColourspace(channels === 1 ? 'b-w' : 'srgb'));
 };
 
 /** Kept, because an `import()` of what is loaded takes a while all the same. */
@@ -55,7 +55,7 @@ function divide255(n: number): number {
   return ((t >> 8) + t) >> 8;
 }
 
-/** Returns an image's pixels: of three channels, or of four if it has alpha or is CMYK. */
+/** Returns an image's pixels, of as many channels as it has. */
 async function pixelsOf(image: Sharp): Promise<{ readonly data: Uint8Array; readonly dims: readonly number[] }> {
   const { data, info } = await image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
   return {
