@@ -1,6 +1,6 @@
 /**
  * The section on `tabserve serve`: small requests a second, and how long the slowest take, beside a server written by
- * hand. Both servers run from the start, and are asked in turns.
+ * hand, and TorchServe with as many workers. All servers run from the start, and are asked in turns.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { tell } from './lib/progress.mjs';
 import { atLeast, atMost, over, row } from './lib/rows.mjs';
 import { pairs } from './lib/statistics.mjs';
+import { startDigits } from './lib/torchserve.mjs';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const COMMAND = at('../dist/tools/cli/main.js');
@@ -63,35 +64,48 @@ async function load(url, concurrency, report) {
 }
 
 export async function serverRows() {
-  const report = join(mkdtempSync(join(tmpdir(), 'tabserve-bench-')), 'report.json');
-  const byHand = await start(at('lib/hand-server.mjs'), MODEL);
-  const ours = await start(COMMAND, 'serve', '--port', '0', MODEL);
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
+  const report = join(folder, 'report.json');
+  const torchServe = await startDigits(MODEL, join(folder, 'torchserve'));
+  if (!torchServe) tell('server: TorchServe is not measured: npm run interop installs it');
+  const servers = {
+    ours: await start(COMMAND, 'serve', '--port', '0', MODEL),
+    byHand: await start(at('lib/hand-server.mjs'), MODEL),
+    ...(torchServe && { torchServe }),
+  };
   try {
     const rows = [];
     for (const connections of CONNECTIONS) {
       tell(`server: ${connections} connections`);
-      const [own, other] = [[], []];
-      for (let round = 0; round < ROUNDS; round++) {
-        other.push(await load(byHand.url, connections, report));
-        own.push(await load(ours.url, connections, report));
-      }
-      const rate = (reports) => reports.map(({ requestsPerSecond }) => requestsPerSecond);
-      const slowest = (reports) => reports.map(({ latency }) => latency.p99);
-      const name = `server: ${connections} connections`;
-      rows.push(
-        row(`${name}: tabserve serve`, rate(own), 'requests/s'),
-        row(`${name}: node:http, sharp and onnxruntime-node by hand`, rate(other), 'requests/s'),
-        row(`${name}: tabserve serve over that by hand`, pairs(rate(own), rate(other), over), '×', atLeast(0.75, '×')),
-        row(
-          `${name}: the 99th percentile over that by hand`,
-          pairs(slowest(own), slowest(other), over),
-          '×',
-          atMost(1.5, '×'),
-        ),
-      );
+      const reports = { ours: [], byHand: [], torchServe: [] };
+      for (let round = 0; round < ROUNDS; round++)
+        for (const [name, { url }] of Object.entries(servers)) reports[name].push(await load(url, connections, report));
+      rows.push(...rowsOf(`server: ${connections} connections`, reports));
     }
     return rows;
   } finally {
-    await Promise.all([byHand.end(), ours.end()]);
+    await Promise.all(Object.values(servers).map((server) => server.end()));
   }
+}
+
+function rowsOf(name, { ours, byHand, torchServe }) {
+  const rate = (reports) => reports.map(({ requestsPerSecond }) => requestsPerSecond);
+  const slowest = (reports) => reports.map(({ latency }) => latency.p99);
+  const rows = [
+    row(`${name}: tabserve serve`, rate(ours), 'requests/s'),
+    row(`${name}: node:http, sharp and onnxruntime-node by hand`, rate(byHand), 'requests/s'),
+    row(`${name}: tabserve serve over that by hand`, pairs(rate(ours), rate(byHand), over), '×', atLeast(0.75, '×')),
+    row(
+      `${name}: the 99th percentile over that by hand`,
+      pairs(slowest(ours), slowest(byHand), over),
+      '×',
+      atMost(1.5, '×'),
+    ),
+  ];
+  if (torchServe.length === 0) return rows;
+  return [
+    ...rows,
+    row(`${name}: TorchServe, one worker`, rate(torchServe), 'requests/s'),
+    row(`${name}: tabserve serve over TorchServe`, pairs(rate(ours), rate(torchServe), over), '×', atLeast(1, '×')),
+  ];
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- --cycles N --frames N --backend NAME`: so many cycles of load, predict and dispose, and so many
- * frames, with flat memory.
+ * `npm run soak -- --cycles N --frames N --backend NAME --seconds N`: so many cycles of load, predict and dispose, so
+ * many frames, and so many seconds of `tabserve serve` under a mixed load, with flat memory. 0 leaves one out.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -10,14 +10,15 @@ const { values } = parseArgs({
     cycles: { type: 'string', default: '2000' },
     frames: { type: 'string', default: '10000' },
     backend: { type: 'string', default: 'wasm' },
+    seconds: { type: 'string', default: '300' },
   },
 });
 const { status } = spawnSync(
   'npx',
-  ['playwright', 'test', 'browser/soak', `--project=${values.backend}`, '--workers=1'],
+  ['playwright', 'test', 'browser/soak', 'node/soak', `--project=${values.backend}`, '--project=node', '--workers=1'],
   {
     stdio: 'inherit',
-    env: { ...process.env, SOAK_CYCLES: values.cycles, SOAK_FRAMES: values.frames },
+    env: { ...process.env, SOAK_CYCLES: values.cycles, SOAK_FRAMES: values.frames, SOAK_SECONDS: values.seconds },
     shell: process.platform === 'win32',
   },
 );

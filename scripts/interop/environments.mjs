@@ -30,17 +30,25 @@ const PACKAGES = {
   kserve: readFileSync('examples/kserve/requirements.txt', 'utf8').trim().split('\n'),
 };
 
-/** Returns the folder with the commands of a server's environment. It is made at the first call, which takes minutes. */
-export function environment(name) {
+/** Returns the folder with the commands of a server's environment; undefined if it is not there. */
+export function installed(name) {
   const folder = join(CACHE, name);
   const mark = join(folder, 'installed.json');
-  const wanted = JSON.stringify(PACKAGES[name]);
-  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return join(folder, 'bin');
+  const isThere = existsSync(mark) && readFileSync(mark, 'utf8') === JSON.stringify(PACKAGES[name]);
+  return isThere ? join(folder, 'bin') : undefined;
+}
+
+/** Returns the folder with the commands of a server's environment. It is made at the first call, which takes minutes. */
+export function environment(name) {
+  const found = installed(name);
+  if (found) return found;
+  const folder = join(CACHE, name);
+  const mark = join(folder, 'installed.json');
   console.log(`Installing ${name} into .cache/interop/${name}; this takes minutes.`);
   rmSync(mark, { force: true });
   if (!existsSync(join(folder, 'bin/pip'))) run('python3', ['-m', 'venv', folder]);
   run(join(folder, 'bin/pip'), ['install', '--quiet', '--no-input', ...PACKAGES[name]]);
-  writeFileSync(mark, wanted);
+  writeFileSync(mark, JSON.stringify(PACKAGES[name]));
   return join(folder, 'bin');
 }
 

@@ -71,7 +71,7 @@ export const SPECS = {
   'src/server/': { node: ['serve', 'interop', 'interop-archives'], wasm: ['model-server'] },
   'src/server/http/openai/': { node: ['openai'], wasm: ['openai'] },
   'src/server/service-worker/': { wasm: ['service-worker', 'openai', 'interop-killed', 'interop-example'] },
-  'src/server/node/': { node: ['load', 'serve', 'operate', 'images'] },
+  'src/server/node/': { node: ['load', 'serve', 'operate', 'images', 'soak'] },
   'src/tools/cli/': { node: ['command', 'serve', 'operate'], packaging: ['package'] },
   'src/tools/testing/': { packaging: ['testing'] },
   'src/tools/vite/': { packaging: ['built', 'dev-server', 'package'] },

@@ -3,6 +3,7 @@ import type { FormName, Handler, ResultFor } from '../contract/handler.js';
 import { wrongValue } from '../shared/read-options.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
+import { toResponse, type HttpRequest, type HttpResponse } from './http/messages.js';
 import { StatusCounts } from './http/status-counts.js';
 import { isClient, Loader, type Opened } from './loader.js';
 import {
@@ -23,6 +24,9 @@ import type { ServedClient, ServedRequestOptions } from './served-client.js';
 import { ServedVersion, Traffic } from './served-version.js';
 import { serverDisposed } from './serving-error.js';
 import { Shadow, type ShadowOptions } from './shadow.js';
+
+/** Does what `fetch` of a server does, without a `Request` and a `Response`. */
+export let answerWith: (server: ModelServer, request: HttpRequest) => Promise<HttpResponse>;
 
 /**
  * Serves models by name, each in one version or more: TorchServe's model server. `predict` is for the app itself, and
@@ -294,6 +298,10 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    * response with TorchServe's status and body.
    */
   async fetch(request: Request): Promise<Response> {
+    return toResponse(await this.#answer(request));
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpResponse> {
     return await answer(request, {
       registry: this.#registry,
       server: this as unknown as Manager,
@@ -322,5 +330,9 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
 
   #checkOpen(): void {
     if (this.#disposed.signal.aborted) throw serverDisposed();
+  }
+
+  static {
+    answerWith = (server, request) => server.#answer(request);
   }
 }

@@ -28,7 +28,7 @@ export async function withinLimit<T>(
   { milliseconds, clock = browserClock, signal }: Limit,
 ): Promise<T> {
   if (signal?.aborted) throw abortError(signal);
-  const listening = new AbortController();
+  let stopListening = (): void => {};
   let cancel = (): void => {};
   try {
     return await new Promise<T>((resolve, reject) => {
@@ -36,11 +36,13 @@ export async function withinLimit<T>(
         () => reject(new TabServeError('timeout', `${what} did not answer within ${Math.round(milliseconds)} ms.`)),
         milliseconds,
       );
-      signal?.addEventListener('abort', () => reject(abortError(signal)), { signal: listening.signal });
+      const onAbort = (): void => reject(abortError(signal!));
+      signal?.addEventListener('abort', onAbort);
+      stopListening = () => signal?.removeEventListener('abort', onAbort);
       void Promise.resolve(work()).then(resolve, reject);
     });
   } finally {
     cancel();
-    listening.abort();
+    stopListening();
   }
 }

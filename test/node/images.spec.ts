@@ -50,7 +50,12 @@ async function read(
   options: DecodeOptions = {},
 ): Promise<Pick<Pixels, 'width' | 'height'> & { readonly rgb: Uint8Array }> {
   const image = await decodeImage(new Blob([bytes as Uint8Array<ArrayBuffer>]), options);
-  const { data, width, height } = await image.read();
+  const { data, width, height, format } = await image.read();
   image.close();
-  return { width, height, rgb: Uint8Array.from(data).filter((_, index) => index % 4 < 3) };
+  // Gray is one byte, which stands for three.
+  const rgb =
+    format === 'L'
+      ? Uint8Array.from({ length: data.length * 3 }, (_, index) => data[Math.floor(index / 3)]!)
+      : Uint8Array.from(data).filter((_, index) => index % format.length < 3);
+  return { width, height, rgb };
 }

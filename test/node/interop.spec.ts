@@ -12,7 +12,8 @@ const root = new URL('../../', import.meta.url);
 const dist = async <Module>(path: string): Promise<Module> =>
   (await import(new URL(`dist/${path}`, root).href)) as Module;
 const { connect, load, ThreadWorker } = await dist<typeof import('../../src/node.ts')>('node.js');
-const { ModelServer } = await dist<typeof import('../../src/serving.ts')>('serving.js');
+const { answerWith, ModelServer } =
+  await dist<typeof import('../../src/server/model-server.ts')>('server/model-server.js');
 const { serveHttp } = await dist<typeof import('../../src/server/node/http/serve-http.ts')>(
   'server/node/http/serve-http.js',
 );
@@ -66,7 +67,7 @@ test.beforeAll(async () => {
   for (const server of [mlServer!, kServe!])
     for (const name of ['numbers', 'backup']) await server.register(archive('numbers'), { name });
   await kServe!.register(echo as never, { name: 'echo' });
-  sites = await Promise.all(servers.map((server) => serveHttp((request) => server.fetch(request), options)));
+  sites = await Promise.all(servers.map((server) => serveHttp((request) => answerWith(server, request), options)));
 });
 test.afterAll(async () => {
   await Promise.all(sites.map((site) => site.close()));

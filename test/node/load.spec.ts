@@ -169,14 +169,15 @@ test('what is wrong is said by typed errors', async () => {
 });
 
 test('a full queue is 503 over HTTP, and what waits is answered', async () => {
-  const { ModelServer } = await dist<typeof import('../../src/serving.ts')>('serving.js');
+  const { answerWith, ModelServer } =
+    await dist<typeof import('../../src/server/model-server.ts')>('server/model-server.js');
   const { serveHttp } = await dist<typeof import('../../src/server/node/http/serve-http.ts')>(
     'server/node/http/serve-http.js',
   );
   await using server = new ModelServer();
   await using digits = await load(MODEL, { jobQueueSize: 2 });
   await server.register(digits as never, { name: 'digits' });
-  const http = await serveHttp((request) => server.fetch(request), {
+  const http = await serveHttp((request) => answerWith(server, request), {
     host: '127.0.0.1',
     port: 0,
     timeout: 60_000,

@@ -29,8 +29,12 @@ const start = (...args: readonly string[]): Promise<Served> => startIn(fileURLTo
 
 const startIn = (cwd: string, ...args: readonly string[]): Promise<Served> => startWith({ cwd }, ...args);
 
-async function startWith(options: SpawnOptions, ...args: readonly string[]): Promise<Served> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], { ...options, stdio: 'pipe' });
+async function startWith(
+  { flags = [], ...options }: SpawnOptions & { readonly flags?: readonly string[] },
+  ...args: readonly string[]
+): Promise<Served> {
+  const command = [...flags, main, 'serve', '--port', '0', ...args];
+  const child = spawn(process.execPath, command, { ...options, stdio: 'pipe' });
   let output = '';
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   const url = await new Promise<string>((resolve, reject) => {
@@ -308,6 +312,15 @@ test('all addresses; a first signal waits for the answers under way, and a secon
   await expect.poll(() => other.output()).toContain('SIGINT: finishing the answers that are under way');
   expect(await other.end('SIGTERM')).toBe('SIGTERM');
   socket.destroy();
+});
+
+test("Node's flags that no thread takes, such as V8's, keep no worker from starting", async () => {
+  const other = await startWith(
+    { cwd: fileURLToPath(root), flags: ['--max-old-space-size=500'] },
+    'public/models/digits/',
+  );
+  expect((await predict(new Uint8Array(sample('digit-4.png')), other.url)).status).toBe(200);
+  expect(await other.end()).toBe(0);
 });
 
 test('--help of a command is that of the command', () => {

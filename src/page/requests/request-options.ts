@@ -122,12 +122,14 @@ export function readInitializeOptions(options: InitializeOptions): InitializeOpt
   return { ...(checked && { signal: checked }), ...(onProgress && { onProgress }) };
 }
 
+/** A getter that refuses whatever is not a signal, and takes a signal of another frame. */
+const isAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')!.get!;
+
 /** @throws `invalid-input` for what is no signal */
 export function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   try {
-    // This getter refuses whatever is not a signal, and takes a signal of another frame.
-    Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')!.get!.call(signal);
+    isAborted.call(signal);
     return signal;
   } catch {
     throw wrongValue('signal', 'an AbortSignal', signal);

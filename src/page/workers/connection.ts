@@ -229,14 +229,15 @@ export class Connection {
     this.#pending.clear();
     this.#onChunk.clear();
     if (this.#withFrames.size === 0 || blameOf(error.code) === 'worker') this.#terminate();
-    else void this.#closeFrames().then(() => this.#terminate());
+    else void this.#endWithFrames();
   }
 
-  async #closeFrames(): Promise<void> {
+  async #endWithFrames(): Promise<void> {
     let cancelTimer = (): void => {};
     const late = new Promise<void>((resolve) => (cancelTimer = browserClock.schedule(resolve, CLOSING_MS)));
     await Promise.race([this.#methods.closeImages(), late]).catch(() => {});
     cancelTimer();
+    this.#terminate();
   }
 
   #terminate(): void {

@@ -8,9 +8,10 @@ import { metrics } from './metrics.js';
 import { models } from './management.js';
 import { openInference } from './open-inference.js';
 import { errorOf, errorResponse, jsonResponse } from './responses.js';
+import type { HttpRequest, HttpResponse } from './messages.js';
 
 /** Answers a request, gives the answer its id, and counts it. Never rejects. */
-export async function answer(request: Request, context: RouteContext): Promise<Response> {
+export async function answer(request: HttpRequest, context: RouteContext): Promise<HttpResponse> {
   const response = await answerWithoutId(request, context);
   context.statuses.count(response.status);
   response.headers.set('X-Request-Id', requestId(request));
@@ -22,12 +23,12 @@ const SERVER_ID = crypto.getRandomValues(new Uint32Array(2)).join('-');
 let requests = 0;
 
 /** Returns the id that the request has, so that logs of several servers can be joined; a new one if it has none. */
-function requestId({ headers }: Request): string {
+function requestId({ headers }: HttpRequest): string {
   const given = headers.get('x-request-id') ?? '';
   return /^[\x21-\x7e]{1,200}$/.test(given) ? given : `${SERVER_ID}-${++requests}`;
 }
 
-async function answerWithoutId(request: Request, context: RouteContext): Promise<Response> {
+async function answerWithoutId(request: HttpRequest, context: RouteContext): Promise<HttpResponse> {
   try {
     if (context.disposed.aborted) throw serverDisposed();
     const incoming = read(request);
@@ -38,7 +39,7 @@ async function answerWithoutId(request: Request, context: RouteContext): Promise
 }
 
 /** @throws `invalid-input` for a path that is not UTF-8 in percent-encoding */
-function read(request: Request): Incoming {
+function read(request: HttpRequest): Incoming {
   const { pathname, searchParams } = new URL(request.url);
   try {
     const path = pathname
@@ -51,7 +52,7 @@ function read(request: Request): Incoming {
   }
 }
 
-async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function route(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const [first, second, third] = incoming.path;
   switch (first) {
     case undefined: {

@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { ServedClient, ServedRequestOptions, ServedSequence } from '../served-client.js';
 import type { ServedVersion } from '../served-version.js';
 import { badRequest, unavailable } from '../serving-error.js';
+import type { HttpRequest } from './messages.js';
 
 /** TorchServe's headers. */
 const HEADER = 'ts_request_sequence_';
@@ -21,7 +22,7 @@ export interface SequenceHeaders {
  * undefined if it is of none.
  * @throws `invalid-input` for a header that is neither true nor false, and for a last request without an id
  */
-export function sequenceOf({ headers }: Request): SequenceHeaders | undefined {
+export function sequenceOf({ headers }: HttpRequest): SequenceHeaders | undefined {
   const id = headers.get(`${HEADER}id`) ?? undefined;
   const [starts, isLast] = [flag(headers, 'start'), flag(headers, 'end')];
   if (id === '' || (id !== undefined && !/^[\x21-\x7e]{1,200}$/.test(id)))

@@ -10,16 +10,17 @@ import { readInput, readJson } from './request-body.js';
 import { errorOf, errorResponse, jsonResponse, protocolErrorResponse } from './responses.js';
 import { resultResponse, streamResponse } from './result-response.js';
 import { rowOf, rowsOf, torchServeParams } from './torchserve-form.js';
+import type { HttpRequest, HttpResponse } from './messages.js';
 
 /** Says whether every default version can answer: TorchServe's health check. */
-export function ping(incoming: Incoming, { registry }: RouteContext): Response {
+export function ping(incoming: Incoming, { registry }: RouteContext): HttpResponse {
   checkMethod(incoming, 'GET', 'HEAD', 'POST', 'PUT');
   const healthy = registry.defaults.every(({ hasFailed }) => !hasFailed);
   return jsonResponse({ status: healthy ? 'Healthy' : 'Unhealthy' }, healthy ? 200 : 500);
 }
 
 /** `/predictions/{name}[/{version}[/{rest of the path, for the handler}]]`. */
-export async function predictions(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function predictions(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { request, path } = incoming;
   const served = findServed(incoming, context, path[1], path[2]);
   if (request.method === 'OPTIONS') return jsonResponse(openApi(served));
@@ -61,7 +62,7 @@ async function handleRows(
 }
 
 /** Returns whether a request belongs to a sequence: most do not, and need no script for it. */
-function isOfSequence({ headers }: Request): boolean {
+function isOfSequence({ headers }: HttpRequest): boolean {
   return headers.has('ts_request_sequence_id') || headers.has('ts_request_sequence_start');
 }
 
@@ -71,7 +72,7 @@ async function nextOfSequence(
   served: ServedVersion,
   exchange: Exchange,
   options: ServedRequestOptions,
-): Promise<Response> {
+): Promise<HttpResponse> {
   // Counted from the start: a version that is removed meanwhile is closed when this has ended.
   const { id, isFirst, result } = await served.run(async () => {
     const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
@@ -94,7 +95,7 @@ function checkTicket({ active, options: { name, description } }: ServedVersion):
 }
 
 /** `/explanations/{name}[/{version}]`. */
-export async function explain(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function explain(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const served = findServed(incoming, context, incoming.path[1], incoming.path[2]);
   return resultResponse(
     await served.run(async (client) =>
@@ -105,7 +106,7 @@ export async function explain(incoming: Incoming, context: RouteContext): Promis
 }
 
 /** `/v1/models/{name}:predict` and `:explain`: KServe's protocol v1, with its form of errors. Never rejects. */
-export async function instances(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function instances(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   try {
     return await answerInstances(incoming, context);
   } catch (error) {
@@ -113,7 +114,7 @@ export async function instances(incoming: Incoming, context: RouteContext): Prom
   }
 }
 
-async function answerInstances(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function answerInstances(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const [, name, verb] = /^(.*):(predict|explain)$/.exec(incoming.path[2]!) ?? [];
   if (name === undefined) throw resourceNotFound();
   checkMethod(incoming, 'POST', 'PUT');

@@ -7,6 +7,7 @@ import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from 
 import { checkWorkers, numberOf, refuse, registerOptions, readRegistration } from './management-parameters.js';
 import { jsonResponse } from './responses.js';
 import { toJson } from './result-response.js';
+import type { HttpResponse } from './messages.js';
 
 /** Lets requests over HTTP register, change and remove models. */
 export interface ManagementOptions {
@@ -31,7 +32,7 @@ export interface Manager {
 }
 
 /** `/models…`: TorchServe's management API. Without the server's consent, it lists and describes only. */
-export async function models(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function models(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { request, path } = incoming;
   const [, name, version, verb] = path;
   if (request.method !== 'GET' && !context.management) checkMethod(incoming, 'GET');
@@ -51,7 +52,7 @@ export async function models(incoming: Incoming, context: RouteContext): Promise
 /** The most models of one page of the list. TorchServe's. */
 const PAGE = 100;
 
-function listModels({ query }: Incoming, { server, registry }: RouteContext): Response {
+function listModels({ query }: Incoming, { server, registry }: RouteContext): HttpResponse {
   const limit = numberOf(query, 'limit', PAGE);
   const from = numberOf(query, 'next_page_token', 0);
   const all = server.list();
@@ -65,7 +66,7 @@ async function describeModel(
   { server, registry }: RouteContext,
   name: string,
   version?: string,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const failed = registry.failure(name, version);
   if (failed) return jsonResponse([failedDescription(failed)]);
   const versions = version === 'all' ? registry.versions(name).map(({ options }) => options.version) : [version];
@@ -108,7 +109,7 @@ function torchServeDescription(described: DescribedModel, customized: boolean): 
   };
 }
 
-async function registerFromHttp(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function registerFromHttp(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const given = await readRegistration(incoming, context);
   if (isInBackground(given['synchronous'])) {
     await untilFound((onProgress) => registerModel(context, given, { onProgress }));
@@ -171,7 +172,7 @@ function isInBackground(synchronous: unknown): boolean {
 }
 
 /** TorchServe's answer to what goes on behind it. */
-function processing(): Response {
+function processing(): HttpResponse {
   return jsonResponse({ status: 'Processing worker updates...' }, 202);
 }
 
@@ -184,7 +185,7 @@ async function workersOf({ server }: RouteContext, name: string, version: string
   return (await server.describe(name, version)).workers;
 }
 
-function setDefault({ server }: RouteContext, name: string, version: string): Response {
+function setDefault({ server }: RouteContext, name: string, version: string): HttpResponse {
   server.setDefault(name, version);
   return jsonResponse({ status: `Default version successfully updated for model "${name}" to "${version}"` });
 }
@@ -194,7 +195,7 @@ async function scaleModel(
   { server, registry }: RouteContext,
   name: string,
   version?: string,
-): Promise<Response> {
+): Promise<HttpResponse> {
   registry.find(name, version);
   const minWorkers = numberOf(query, 'min_worker', 1);
   const maxWorkers = numberOf(query, 'max_worker', minWorkers);
@@ -213,7 +214,7 @@ async function scaleModel(
   return jsonResponse({ status: `Workers scaled to ${minWorkers} for model: ${name}${ofVersion}` });
 }
 
-async function unregisterModel({ server }: RouteContext, name: string, version?: string): Promise<Response> {
+async function unregisterModel({ server }: RouteContext, name: string, version?: string): Promise<HttpResponse> {
   await server.unregister(name, version);
   return jsonResponse({ status: `Model "${name}" unregistered` });
 }

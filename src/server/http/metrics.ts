@@ -1,12 +1,13 @@
 import type { ServedVersion } from '../served-version.js';
 import { checkMethod, type RouteContext, type Incoming } from './route.js';
 import { response } from './responses.js';
+import type { HttpResponse } from './messages.js';
 
 /**
  * `/metrics[?name[]=NAME…]`: the metrics of every version in Prometheus' text format 0.0.4, each line with the name and
  * the version that it is registered under; and the counts of the server itself.
  */
-export function metrics(incoming: Incoming, { registry, statuses }: RouteContext): Response {
+export function metrics(incoming: Incoming, { registry, statuses }: RouteContext): HttpResponse {
   checkMethod(incoming, 'GET');
   const names = incoming.query.getAll('name[]');
   const families = [...merge(registry.all), ...statuses.families()];

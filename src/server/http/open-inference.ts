@@ -10,9 +10,10 @@ import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from 
 import { readBytes } from './request-body.js';
 import { errorOf, jsonResponse, protocolErrorResponse, response } from './responses.js';
 import { checkSize } from './result-response.js';
+import type { HttpResponse } from './messages.js';
 
 /** `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
-export async function openInference(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function openInference(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   try {
     return await route(incoming, context);
   } catch (error) {
@@ -20,7 +21,7 @@ export async function openInference(incoming: Incoming, context: RouteContext): 
   }
 }
 
-async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function route(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const [, area, first, ...rest] = incoming.path;
   if (area === 'repository') {
     const { repository } = await loadScript(() => import('./repository.js'));
@@ -50,12 +51,12 @@ async function route(incoming: Incoming, context: RouteContext): Promise<Respons
 }
 
 /** A server is ready if every model is. */
-function health(what: 'live' | 'ready', { registry }: RouteContext): Response {
+function health(what: 'live' | 'ready', { registry }: RouteContext): HttpResponse {
   const isHealthy = what === 'live' || registry.defaults.every(({ hasFailed }) => !hasFailed);
   return jsonResponse({ [what]: isHealthy }, isHealthy ? 200 : 503);
 }
 
-function metadata(served: ServedVersion, { registry }: RouteContext): Response {
+function metadata(served: ServedVersion, { registry }: RouteContext): HttpResponse {
   const { name, description } = served.options;
   const { backend, inputs = [], outputs = [] } = description;
   return jsonResponse({
@@ -73,7 +74,7 @@ function tensorMetadata({ name, dtype, dims }: OutputInfo): unknown {
   return { name, ...(dtype && { datatype: datatypeOf(dtype) }), shape };
 }
 
-async function infer({ request }: Incoming, context: RouteContext, served: ServedVersion): Promise<Response> {
+async function infer({ request }: Incoming, context: RouteContext, served: ServedVersion): Promise<HttpResponse> {
   const { name: model, version } = served.options;
   return await served.run(async (client) => {
     const {

@@ -4,12 +4,13 @@ import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from 
 import { registerModel } from './management.js';
 import { readJson } from './request-body.js';
 import { emptyResponse, jsonResponse } from './responses.js';
+import type { HttpResponse } from './messages.js';
 
 /**
  * `/v2/repository…`: the Open Inference Protocol's model repository extension. Without the server's consent to
  * management, it lists only.
  */
-export async function repository(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function repository(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const [, , area, name, verb, ...more] = incoming.path;
   checkMethod(incoming, 'POST');
   if (area === 'index' && name === undefined) return await index(incoming, context);
@@ -24,7 +25,7 @@ export async function repository(incoming: Incoming, context: RouteContext): Pro
 }
 
 /** Lists the versions. `{ "ready": true }` leaves out those that take no requests. */
-async function index({ request }: Incoming, context: RouteContext): Promise<Response> {
+async function index({ request }: Incoming, context: RouteContext): Promise<HttpResponse> {
   const body = request.headers.get('content-length') === '0' || !request.body ? {} : await readJson(request, context);
   if (!isPlainObject(body)) throw badRequest('The body must be a JSON object, such as { "ready": true }.');
   const rows = context.registry.all

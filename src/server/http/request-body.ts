@@ -8,6 +8,7 @@ import { badRequest, ServingError, unsupportedType } from '../serving-error.js';
 import { blobOf } from './base64.js';
 import { decodeJson, decodeText } from './decode-text.js';
 import type { RouteContext } from './route.js';
+import type { HttpRequest } from './messages.js';
 
 /** The most values in base64 of a JSON body: each costs far more than its bytes. */
 const MAX_BLOBS = 1000;
@@ -19,25 +20,35 @@ type Limits = Pick<RouteContext, 'clock' | 'maxRequestSize' | 'timeout'>;
  * @throws `invalid-input` if it is too large or compressed, or ends early; `timeout`; `aborted`; what the body's stream
  *   throws, if that is a `ServingError`
  */
-export async function readBytes(request: Request, { clock, maxRequestSize, timeout }: Limits): Promise<ArrayBuffer> {
-  const { signal, headers } = request;
+export async function readBytes(
+  request: HttpRequest,
+  { clock, maxRequestSize, timeout }: Limits,
+): Promise<ArrayBuffer> {
+  const { headers } = request;
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     throw unsupportedType(`The body is compressed (${shorten(encoding)}): send it as it is.`);
   if (Number(headers.get('content-length') ?? 0) > maxRequestSize) throw tooLarge(maxRequestSize);
+  const bytes = request.whole ?? (await receive(request, { clock, maxRequestSize, timeout }));
+  if (bytes.byteLength > maxRequestSize) throw tooLarge(maxRequestSize);
+  return bytes;
+}
+
+/** Reads what has not arrived yet. Ends as soon as there is too much. */
+async function receive(request: HttpRequest, { clock, maxRequestSize, timeout }: Limits): Promise<ArrayBuffer> {
   const stop = new AbortController();
   try {
-    const limit = { milliseconds: timeout, clock, signal };
-    const bytes = await withinLimit("The request's body", () => readUpTo(request, maxRequestSize, stop.signal), limit);
-    if (bytes.byteLength > maxRequestSize) throw tooLarge(maxRequestSize);
-    return bytes;
-  } finally {
+    const limit = { milliseconds: timeout, clock, signal: request.signal };
+    return await withinLimit("The request's body", () => readUpTo(request, maxRequestSize, stop.signal), limit);
+  } catch (error) {
+    // Nobody waits for the rest.
     stop.abort();
+    throw error;
   }
 }
 
 /** Throws as soon as there is too much. @param stop aborts when nobody waits for the body any more */
-async function readUpTo(request: Request, maxRequestSize: number, stop: AbortSignal): Promise<ArrayBuffer> {
+async function readUpTo(request: HttpRequest, maxRequestSize: number, stop: AbortSignal): Promise<ArrayBuffer> {
   try {
     // Firefox has no stream of a request's body.
     if (!request.body) return await request.arrayBuffer();
@@ -76,7 +87,7 @@ function tooLarge(limit: number): ServingError {
  * In JSON, `{ "b64": "…" }` is a Blob with these bytes. A GET has no body: its query has the fields.
  * @throws `invalid-input` for a body that is not what its type says, and what `readBytes` throws
  */
-export async function readInput(request: Request, limits: Limits): Promise<unknown> {
+export async function readInput(request: HttpRequest, limits: Limits): Promise<unknown> {
   const { search } = new URL(request.url);
   if (request.method === 'GET' && search !== '')
     return await readForm(new TextEncoder().encode(search.slice(1)).buffer, 'application/x-www-form-urlencoded');
@@ -87,7 +98,7 @@ export async function readInput(request: Request, limits: Limits): Promise<unkno
 }
 
 /** Reads a body that must be JSON. @throws `invalid-input`, and what `readBytes` throws */
-export async function readJson(request: Request, limits: Limits): Promise<unknown> {
+export async function readJson(request: HttpRequest, limits: Limits): Promise<unknown> {
   return parseJson(decodeJson(await readBytes(request, limits)));
 }
 

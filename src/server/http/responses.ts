@@ -1,5 +1,6 @@
 import { asTabServeError, type ErrorCode, type TabServeError } from '../../contract/errors.js';
 import { ServingError, type ErrorType } from '../serving-error.js';
+import type { HttpResponse } from './messages.js';
 
 /** The statuses and TorchServe's names of errors that come from a client, by their code. Every other one is 500. */
 const STATUS: Readonly<Partial<Record<ErrorCode, readonly [status: number, type: ErrorType]>>> = {
@@ -47,35 +48,41 @@ export function errorOf(error: unknown): HttpError {
 const NO_STORE = { 'Cache-Control': 'no-cache, no-store, must-revalidate, private' };
 
 /** Returns the response for an error, with TorchServe's body. */
-export function errorResponse({ code, type, message, headers }: HttpError): Response {
+export function errorResponse({ code, type, message, headers }: HttpError): HttpResponse {
   return jsonResponse({ code, type, message }, code, headers);
 }
 
 /** Returns the response for an error, with the body of KServe's protocols: v1, and v2, the Open Inference Protocol. */
-export function protocolErrorResponse({ code, message, headers }: HttpError): Response {
+export function protocolErrorResponse({ code, message, headers }: HttpError): HttpResponse {
   return jsonResponse({ error: message }, code, headers);
 }
 
 /** Returns a response with a value as JSON. */
-export function jsonResponse(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
+export function jsonResponse(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
   return response(JSON.stringify(value), 'application/json', status, headers);
 }
 
 /** Returns a response without a body. */
-export function emptyResponse(): Response {
-  return new Response(null, { headers: { ...NO_STORE, 'Content-Length': '0' } });
+export function emptyResponse(): HttpResponse {
+  return { status: 200, headers: new Headers({ ...NO_STORE, 'Content-Length': '0' }), body: null };
 }
+
+const encoder = new TextEncoder();
 
 /** Returns a response that nobody caches, and that says how long it is, unless it comes in parts. */
 export function response(
-  body: BodyInit,
+  body: string | NonNullable<HttpResponse['body']>,
   type: string,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response {
-  const whole = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const size = whole instanceof Blob ? whole.size : (whole as Partial<ArrayBuffer>).byteLength;
+): HttpResponse {
+  const whole = typeof body === 'string' ? encoder.encode(body) : body;
+  const size = whole instanceof Blob ? whole.size : 'byteLength' in whole ? whole.byteLength : undefined;
   const all = new Headers({ 'Content-Type': type, ...NO_STORE, ...headers });
   if (size !== undefined) all.set('Content-Length', String(size));
-  return new Response(whole, { status, headers: all });
+  return { status, headers: all, body: whole };
 }

@@ -4,6 +4,7 @@ import { fromFloat16 } from '../../worker/tensors/float16.js';
 import type { ServedClient } from '../served-client.js';
 import type { ServedVersion } from '../served-version.js';
 import { response } from './responses.js';
+import type { HttpResponse } from './messages.js';
 
 /**
  * Returns a response with a handler's result: a string as text, a Blob or a Uint8Array as bytes, and everything else as
@@ -12,7 +13,7 @@ import { response } from './responses.js';
  * @param maxResponseSize bytes
  * @throws `handler-failed` if something in it has no such form, a Blob say, and if it is larger than that
  */
-export function resultResponse(result: unknown, maxResponseSize = Infinity): Response {
+export function resultResponse(result: unknown, maxResponseSize = Infinity): HttpResponse {
   const [body, type] = bodyOf(result);
   checkSize(body, maxResponseSize);
   return response(body, type);
@@ -54,7 +55,7 @@ export async function streamResponse(
   open: (client: ServedClient, signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
   requestSignal: AbortSignal,
   type?: string,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const left = new AbortController();
   const end = served.begin();
   try {

@@ -5,6 +5,7 @@ import type { ServedVersion } from '../served-version.js';
 import { ServingError } from '../serving-error.js';
 import type { ManagementOptions, Manager } from './management.js';
 import type { StatusCounts } from './status-counts.js';
+import type { HttpRequest } from './messages.js';
 
 /** What the routes need of the server. */
 export interface RouteContext {
@@ -28,7 +29,7 @@ export interface RouteContext {
 
 /** A request, with what its URL says. */
 export interface Incoming {
-  readonly request: Request;
+  readonly request: HttpRequest;
   /** The decoded segments of the path. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;

@@ -5,12 +5,13 @@ import { registerModel } from './management.js';
 import { readRegistration } from './management-parameters.js';
 import { jsonResponse } from './responses.js';
 import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from './route.js';
+import type { HttpResponse } from './messages.js';
 
 /**
  * `/workflows…`: TorchServe's management API of workflows. A workflow is a model whose handler has nodes. Without the
  * server's consent to management, it lists and describes only.
  */
-export async function workflows(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function workflows(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { request, path } = incoming;
   const [, name, ...more] = path;
   if (more.length > 0) throw resourceNotFound();
@@ -41,7 +42,7 @@ function isWorkflow({ options: { description } }: ServedVersion): boolean {
   return description.nodes !== undefined;
 }
 
-async function register(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function register(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { workflow_name: name, ...given } = await readRegistration(incoming, context);
   const named = { ...given, ...(name !== undefined && { model_name: name }) };
   const registered = await registerModel(context, named, { signal: incoming.request.signal });

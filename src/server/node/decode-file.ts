@@ -11,7 +11,7 @@ const DECODED = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', '
  * not applied.
  * @throws `unsupported` if sharp is not installed, or decodes no such files
  */
-export const decodeFile: FileDecoder = async (bytes, type) => {
+export const decodeFile: FileDecoder = async (bytes, type, { channels, withAlpha }) => {
   const { default: sharp } = await importSharp().catch((cause: unknown) => {
     const message = 'The input is an image file, and Node has no decoder for it. Install one: npm install sharp';
     throw new TabServeError('unsupported', `${message}. Or pass decoded pixels: { data, dims }.`, { cause });
@@ -24,12 +24,19 @@ export const decodeFile: FileDecoder = async (bytes, type) => {
   // The header was read before: its size is within the limit.
   const options = { limitInputPixels: false, failOn: 'error', ignoreIcc: true } as const;
   const image = sharp(bytes, options);
-  if (type === 'image/jpeg' && (await image.metadata()).space === 'cmyk') return await decodeCmyk(image);
-  return await pixelsOf(image.toColourspace('srgb').ensureAlpha());
+  if (type === 'image/jpeg' && channels === 4) return await decodeCmyk(image);
+  // Each conversion takes a good part of the time of a small image.
+  if (withAlpha) return await pixelsOf(image.toColourspace('srgb').ensureAlpha());
+  return await pixelsOf(image.toColourspace(channels === 1 ? 'b-w' : 'srgb'));
 };
 
+/** Kept, because an `import()` of what is loaded takes a while all the same. */
+let loaded: typeof import('sharp') | undefined;
+
 /** Imports sharp. Rejects if it is not installed, or has no library for this machine. */
-export const importSharp = (): Promise<typeof import('sharp')> => import('sharp');
+export async function importSharp(): Promise<typeof import('sharp')> {
+  return (loaded ??= await import('sharp'));
+}
 
 /** Decodes a JPEG for print as Pillow and browsers do: libvips would apply a profile of its own. */
 async function decodeCmyk(image: Sharp): Promise<TypedArrayInput> {
@@ -48,8 +55,11 @@ function divide255(n: number): number {
   return ((t >> 8) + t) >> 8;
 }
 
-/** Returns an image's pixels, of four channels. */
+/** Returns an image's pixels, of as many channels as it has. */
 async function pixelsOf(image: Sharp): Promise<{ readonly data: Uint8Array; readonly dims: readonly number[] }> {
   const { data, info } = await image.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
-  return { data: new Uint8Array(data.buffer, data.byteOffset, data.length), dims: [info.height, info.width, 4] };
+  return {
+    data: new Uint8Array(data.buffer, data.byteOffset, data.length),
+    dims: [info.height, info.width, info.channels],
+  };
 }

@@ -19,8 +19,12 @@ function endAll(): void {
   for (const calls of running) calls.endNow();
 }
 
-/** The process's own flags, but for the one that no thread with a script may have. */
-const execArgv = process.execArgv.filter((flag) => !flag.startsWith('--input-type'));
+/**
+ * The process's own flags, which a thread inherits if it is given none: of those that are given, it refuses V8's. No
+ * thread with a script may have `--input-type`.
+ */
+const given = process.execArgv.filter((flag) => !flag.startsWith('--input-type'));
+const inherited = given.length === process.execArgv.length ? {} : { execArgv: given };
 
 /**
  * A worker thread that looks like a Web Worker: what a client needs of one. Its module calls `expose` of
@@ -40,7 +44,7 @@ export class ThreadWorker extends EventTarget {
     super();
     const thread = (this.#thread = new Thread(script, {
       workerData: { mark: MARK, calls: this.#calls.state } satisfies ThreadData,
-      execArgv,
+      ...inherited,
     }));
     thread.on('message', (data: unknown) => this.dispatchEvent(new MessageEvent('message', { data })));
     thread.on('messageerror', (data: unknown) => this.dispatchEvent(new MessageEvent('messageerror', { data })));

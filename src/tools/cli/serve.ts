@@ -9,7 +9,8 @@ import { hostName } from '../../server/node/http/guard.js';
 import { importSharp } from '../../server/node/decode-file.js';
 import { serveHttp } from '../../server/node/http/serve-http.js';
 import { Tokens } from '../../server/node/http/tokens.js';
-import { ModelServer } from '../../server/model-server.js';
+import type { HttpRequest, HttpResponse } from '../../server/http/messages.js';
+import { answerWith, ModelServer } from '../../server/model-server.js';
 
 /** The flags of `tabserve serve`. */
 export interface ServeFlags {
@@ -109,7 +110,7 @@ export async function serve(
     isStarted = true;
     keep();
     await importSharp().catch(() => print(NO_SHARP));
-    const answer = (request: Request): Promise<Response> => server.fetch(request);
+    const answer = (request: HttpRequest): Promise<HttpResponse> => answerWith(server, request);
     // Of two at once, one would find what the other has loaded in its way.
     let reloading = Promise.resolve();
     const http = await serveHttp(tokens ? (request) => tokens.answer(request, answer) : answer, options);

@@ -28,11 +28,18 @@ export function resultFormsOf(handler: object): readonly string[] {
   return owner && ['postprocess', 'rowResults'].every(isOwn) ? ((schema!['result']!.enum ?? []) as string[]) : [];
 }
 
+const schemas = new WeakMap<Configurable, ConfigSchema>();
+
 /** Returns the schema of a handler class: the keys of `handler:` that the class and its base classes define. */
 export function schemaOf(handlerClass: Configurable): ConfigSchema {
-  const parent = Object.getPrototypeOf(handlerClass) as Configurable | null;
-  const own = Object.hasOwn(handlerClass, 'schema') ? handlerClass.schema : {};
-  return parent && parent !== Function.prototype ? { ...schemaOf(parent), ...own } : { ...own };
+  let known = schemas.get(handlerClass);
+  if (!known) {
+    const parent = Object.getPrototypeOf(handlerClass) as Configurable | null;
+    const own = Object.hasOwn(handlerClass, 'schema') ? handlerClass.schema : {};
+    known = { ...(parent && parent !== Function.prototype ? schemaOf(parent) : {}), ...own };
+    schemas.set(handlerClass, known);
+  }
+  return known;
 }
 
 const defaults = new WeakMap<Configurable, Readonly<Record<string, unknown>>>();

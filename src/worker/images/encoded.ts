@@ -63,11 +63,14 @@ export async function openEncoded(blob: Blob, { exifOrientation, maxPixels }: En
   const still = type === 'image/png' ? withoutAnimation(file) : file;
   const decodeElsewhere = fileDecoder();
   if (decodeElsewhere) {
-    const decoded = await decodeElsewhere(still, type).catch((cause: unknown) => {
-      throw cause instanceof TabServeError
-        ? cause
-        : notDecoded(describe(blob, header), 'in a format that the decoder here does not support', cause);
-    });
+    const { channels } = facts;
+    const decoded = await decodeElsewhere(still, type, { channels, withAlpha: orientation !== 1 }).catch(
+      (cause: unknown) => {
+        throw cause instanceof TabServeError
+          ? cause
+          : notDecoded(describe(blob, header), 'in a format that the decoder here does not support', cause);
+      },
+    );
     return pixelSource(decoded, facts, orientation, type === 'image/avif');
   }
   const picture = await decode(still, type, facts, () => describe(blob, header));
@@ -217,11 +220,17 @@ function converter({ format, colorSpace: { matrix, fullRange } }: VideoFrame, ty
 }
 
 /**
- * Decodes the first frame of an image file where there is no browser: to RGBA, 8 bits a channel, not premultiplied,
- * neither turned nor in another color space.
+ * Decodes the first frame of an image file where there is no browser: to gray, RGB or RGBA, 8 bits a channel, not
+ * premultiplied, neither turned nor in another color space.
+ * @param options.channels see `Facts`
+ * @param options.withAlpha whether to return RGBA in any case
  * @throws what its library throws for a file that it cannot decode
  */
-export type FileDecoder = (bytes: Uint8Array, type: string) => Promise<TypedArrayInput>;
+export type FileDecoder = (
+  bytes: Uint8Array,
+  type: string,
+  options: Pick<Facts, 'channels'> & { readonly withAlpha: boolean },
+) => Promise<TypedArrayInput>;
 
 let provided: FileDecoder | undefined;
 

@@ -23,6 +23,11 @@ export interface Facts extends Size {
   readonly complete?: boolean | undefined;
   /** How often a decoder goes over all pixels, if the format can do so. */
   readonly scans?: number;
+  /**
+   * The number of color channels, as far as it is looked at: of a JPEG, where 4 are CMYK, and 1 of a gray PNG of at most
+   * 8 bits without transparency.
+   */
+  readonly channels?: number | undefined;
   /** The position of the EXIF block, if the decoder takes the orientation from there. */
   readonly exif?: Span | undefined;
 }

@@ -61,7 +61,8 @@ const KINDS: readonly Kind[] = [
  * the format is not known.
  */
 export function readHeader(bytes: Uint8Array): Header | undefined {
-  const text = String.fromCharCode(...bytes.subarray(0, 512));
+  // Spread, each byte would be an object for a moment.
+  const text = String.fromCharCode.apply(null, bytes.subarray(0, 512) as unknown as number[]);
   const kind = KINDS.find(({ matches }) => matches(text));
   return kind && { name: kind.name, type: kind.type, facts: readFacts(kind, bytes) };
 }

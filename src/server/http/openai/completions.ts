@@ -11,6 +11,7 @@ import { checkMakes, checkTakesMessages, makesOther } from './models.js';
 import { paramsOf, type ReadParams } from './params.js';
 import { wrongField, type Body } from './request.js';
 import { streamOptionsOf, type StreamOptions } from './stream-options.js';
+import type { HttpRequest, HttpResponse } from '../messages.js';
 
 /** What a handler that generates text returns for a row. */
 interface Generated {
@@ -53,9 +54,9 @@ const COMMON = ['model', 'stream', 'stream_options'];
 export async function chatCompletions(
   body: Body,
   served: ServedVersion,
-  request: Request,
+  request: HttpRequest,
   context: RouteContext,
-): Promise<Response> {
+): Promise<HttpResponse> {
   checkMakes('text', served);
   checkTakesMessages(served);
   const read = { ...paramsOf(body, [...COMMON, 'messages', 'tools']), ...streamOptionsOf(body) };
@@ -65,9 +66,9 @@ export async function chatCompletions(
 export async function completions(
   body: Body,
   served: ServedVersion,
-  request: Request,
+  request: HttpRequest,
   context: RouteContext,
-): Promise<Response> {
+): Promise<HttpResponse> {
   checkMakes('text', served);
   const read = { ...paramsOf(body, [...COMMON, 'prompt']), ...streamOptionsOf(body) };
   return await complete(COMPLETION, textsOf(body['prompt'], 'prompt'), { ...read, served, request, context });
@@ -75,11 +76,11 @@ export async function completions(
 
 interface Asked extends ReadParams, StreamOptions {
   readonly served: ServedVersion;
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly context: RouteContext;
 }
 
-async function complete(form: Form, prompts: readonly unknown[], asked: Asked): Promise<Response> {
+async function complete(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
   try {
     return asked.stream ? await streamed(form, prompts, asked) : await whole(form, prompts, asked);
   } catch (error) {
@@ -87,7 +88,7 @@ async function complete(form: Form, prompts: readonly unknown[], asked: Asked): 
   }
 }
 
-async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): Promise<Response> {
+async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
   const { params, served, request, context, withUsage } = asked;
   if (prompts.length > 1) throw wrongField('prompt', `a stream has one prompt, got ${prompts.length}.`);
   const head = { ...headOf(form, served), object: form.chunkObject };
@@ -104,7 +105,7 @@ async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): 
   );
 }
 
-async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Promise<Response> {
+async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
   const { params, served, request, context } = asked;
   const options = { params, signal: request.signal, timeout: context.timeout };
   const head = headOf(form, served);

@@ -7,6 +7,7 @@ import type { RouteContext } from '../route.js';
 import { textsOf } from './inputs.js';
 import { checkMakes, makesOther } from './models.js';
 import { checkKnown, wrongField, wrongValue, type Body } from './request.js';
+import type { HttpRequest, HttpResponse } from '../messages.js';
 
 const FIELDS = ['model', 'input', 'encoding_format', 'dimensions', 'user'];
 
@@ -14,9 +15,9 @@ const FIELDS = ['model', 'input', 'encoding_format', 'dimensions', 'user'];
 export async function embeddings(
   body: Body,
   served: ServedVersion,
-  request: Request,
+  request: HttpRequest,
   { timeout }: RouteContext,
-): Promise<Response> {
+): Promise<HttpResponse> {
   checkMakes('vector', served);
   checkKnown(body, FIELDS);
   const { encoding_format: format = 'float', dimensions } = body;

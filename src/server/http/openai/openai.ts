@@ -10,8 +10,9 @@ import { chatCompletions, completions } from './completions.js';
 import { embeddings } from './embeddings.js';
 import { openAiError } from './errors.js';
 import { fieldsOf, wrongValue, type Body } from './request.js';
+import type { HttpRequest, HttpResponse } from '../messages.js';
 
-type Answer = (body: Body, served: ServedVersion, request: Request, context: RouteContext) => Promise<Response>;
+type Answer = (body: Body, served: ServedVersion, request: HttpRequest, context: RouteContext) => Promise<HttpResponse>;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ['chat/completions', chatCompletions],
@@ -20,7 +21,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
 ]);
 
 /** Never rejects: an error has OpenAI's form. */
-export async function openAi(incoming: Incoming, context: RouteContext): Promise<Response> {
+export async function openAi(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   try {
     return await route(incoming, context);
   } catch (error) {
@@ -29,7 +30,7 @@ export async function openAi(incoming: Incoming, context: RouteContext): Promise
   }
 }
 
-async function route(incoming: Incoming, context: RouteContext): Promise<Response> {
+async function route(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const [, ...path] = incoming.path;
   const { registry } = context;
   if (path[0] === 'models' && path.length <= 2) {

@@ -4,6 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { GrowingBytes } from '../../../shared/growing-bytes.js';
 import type { HeldBodies } from './held-bodies.js';
 import { guard, preflightHeaders, type GuardOptions } from './guard.js';
+import { NodeRequest } from './node-request.js';
+import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 
 /**
  * What is left of the body of a request that was answered before its end: so many bytes of it are read, for so long.
@@ -12,13 +14,13 @@ const MAX_DRAINED = 2 ** 26;
 const DRAIN_MS = 5000;
 
 /**
- * Answers a request of `node:http` with a function of the web's own `Request` and `Response`. Never rejects.
+ * Answers a request of `node:http`. Never rejects.
  * @param bodies those that the server is receiving
  */
 export async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  answer: (request: Request) => Promise<Response>,
+  answer: (request: HttpRequest) => Promise<HttpResponse>,
   { bodies, ...options }: GuardOptions & { readonly bodies: HeldBodies },
 ): Promise<void> {
   const { host, path } = targetOf(incoming);
@@ -38,12 +40,12 @@ export async function respond(
     if (!outgoing.writableFinished) gone.abort(new Error('The client has closed the connection.'));
   });
   const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
-  const body = hasBody ? ((await smallBody(incoming, bodies)) ?? bodyOf(incoming, bodies)) : undefined;
+  const body = hasBody ? ((await smallBody(incoming, bodies)) ?? bodyOf(incoming, bodies)) : null;
   const request = requestOf(incoming, path, gone.signal, body);
   if (!request)
     return await refuse(incoming, outgoing, 400, 'The request has no path, or a method or a header that is not valid.');
   const response = await answer(request);
-  if (!request.bodyUsed) await request.body?.cancel();
+  await request.end();
   await send(response, incoming, outgoing);
 }
 
@@ -60,21 +62,9 @@ function targetOf({ url = '', headers }: IncomingMessage): {
 }
 
 /** Returns undefined if it cannot be one. */
-function requestOf(
-  incoming: IncomingMessage,
-  path: string,
-  signal: AbortSignal,
-  body: Buffer | ReadableStream | undefined,
-): Request | undefined {
-  const { method = 'GET', headersDistinct } = incoming;
-  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value) => [name, value] as [string, string]),
-  );
+function requestOf(...parts: ConstructorParameters<typeof NodeRequest>): NodeRequest | undefined {
   try {
-    if (!path.startsWith('/')) return undefined;
-    // The front door looks at the path alone. A path may begin with two slashes.
-    const init = { method, headers, signal, ...(body && { body, duplex: 'half' }) } as RequestInit;
-    return new Request(`http://localhost${path}`, init);
+    return new NodeRequest(...parts);
   } catch {
     return undefined;
   }
@@ -87,24 +77,27 @@ const SMALL = 2 ** 18;
  * Returns a small body; undefined for a large one, and one whose size is not said. A stream tells of one that is cut
  * off, or evicted from `bodies`.
  */
-async function smallBody(incoming: IncomingMessage, bodies: HeldBodies): Promise<Buffer | ReadableStream | undefined> {
+async function smallBody(
+  incoming: IncomingMessage,
+  bodies: HeldBodies,
+): Promise<ArrayBuffer | ReadableStream<Uint8Array<ArrayBuffer>> | undefined> {
   const size = Number(incoming.headers['content-length'] ?? NaN);
   if (!(size > 0 && size <= SMALL)) return undefined;
-  const chunks: Buffer[] = [];
+  const bytes = new GrowingBytes();
   let held!: ReturnType<HeldBodies['begin']>;
   const failure = await new Promise<unknown>((resolve) => {
     held = bodies.begin(resolve);
     incoming.on('data', (chunk: Buffer) => {
       // What has come counts, not what was announced.
       held.add(chunk.byteLength);
-      chunks.push(chunk);
+      bytes.append(chunk);
     });
     incoming.once('end', () => resolve(undefined));
     incoming.once('error', resolve);
     incoming.once('close', () => resolve(new Error('The body ends early.')));
   });
   held.end();
-  if (failure === undefined) return Buffer.concat(chunks);
+  if (failure === undefined) return bytes.take().buffer;
   return new ReadableStream({ start: (controller) => controller.error(failure) });
 }
 
@@ -115,12 +108,12 @@ const MAX_HELD = 2 ** 16;
  * Returns a body as a stream. Chunks that come together are merged: a client may send a million of a single byte each.
  * Unlike `Readable.toWeb`, cancelling it does not end the connection, on which the answer is still to be sent.
  */
-function bodyOf(incoming: IncomingMessage, bodies: HeldBodies): ReadableStream<Uint8Array> {
+function bodyOf(incoming: IncomingMessage, bodies: HeldBodies): ReadableStream<Uint8Array<ArrayBuffer>> {
   const held = new GrowingBytes();
   let isOpen = true;
   let counted: ReturnType<HeldBodies['begin']>;
   let delivery: NodeJS.Immediate | undefined;
-  return new ReadableStream<Uint8Array>({
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
       const deliver = (): void => {
         delivery = undefined;
@@ -156,29 +149,34 @@ function bodyOf(incoming: IncomingMessage, bodies: HeldBodies): ReadableStream<U
   });
 }
 
-async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function send(
+  { status, headers, body }: HttpResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   // Where the guard and a handler say who may read the answer, the guard's word counts: a browser takes no two.
   const isGuarded = (name: string): boolean => name.startsWith('access-control-') && outgoing.hasHeader(name);
-  for (const [name, value] of response.headers) if (!isGuarded(name)) outgoing.appendHeader(name, value);
+  for (const [name, value] of headers) if (!isGuarded(name)) outgoing.appendHeader(name, value);
   if (isUnread(incoming)) {
-    const body = Buffer.from(await response.arrayBuffer());
-    return outgoing.destroyed ? undefined : await answerEarly(incoming, outgoing, response.status, body);
+    const whole = Buffer.from(await new Response(body).arrayBuffer());
+    return outgoing.destroyed ? undefined : await answerEarly(incoming, outgoing, status, whole);
   }
-  const isHead = incoming.method === 'HEAD';
-  // What says how long it is, is there as a whole: it goes out as one piece.
-  if (response.body && !isHead && Number(response.headers.get('content-length') ?? Infinity) <= SMALL) {
-    const body = Buffer.from(await response.arrayBuffer());
-    outgoing.writeHead(response.status).end(body);
-    return;
-  }
-  outgoing.writeHead(response.status);
-  if (!response.body || isHead) {
-    void response.body?.cancel();
+  outgoing.writeHead(status);
+  if (incoming.method === 'HEAD') {
+    if (body instanceof ReadableStream) void body.cancel();
     outgoing.end();
-    return;
-  }
-  // The client may go away, or a streamed answer may fail in its middle: then the connection is closed.
-  await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(() => outgoing.destroy());
+  } else if (body instanceof Blob || body instanceof ReadableStream) {
+    const stream = body instanceof Blob ? body.stream() : body;
+    // The client may go away, or a streamed answer may fail in its middle: then the connection is closed.
+    await pipeline(Readable.fromWeb(stream as never), outgoing).catch(() => outgoing.destroy());
+  } else outgoing.end(body && bytesOf(body));
+}
+
+/** Returns bytes in the same memory. */
+function bytesOf(source: BufferSource): Uint8Array {
+  return ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
 }
 
 async function refuse(

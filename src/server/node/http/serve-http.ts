@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Server, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { TabServeError } from '../../../contract/errors.js';
+import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 import type { GuardOptions } from './guard.js';
 import { HeldBodies } from './held-bodies.js';
 import { respond } from './respond.js';
@@ -51,7 +52,7 @@ const IDLE_MS = 1_000;
 
 /** Listens, and answers requests. @throws `network` if the port or the address cannot be had */
 export async function serveHttp(
-  answer: (request: Request) => Promise<Response>,
+  answer: (request: HttpRequest) => Promise<HttpResponse>,
   { host, port, timeout, onRequest, ...options }: HttpOptions,
 ): Promise<HttpServer> {
   let isClosing = false;
@@ -87,7 +88,7 @@ export async function serveHttp(
     });
     respond(incoming, outgoing, answerLater, { ...options, bodies }).catch(() => outgoing.destroy());
   });
-  const answerLater = async (request: Request): Promise<Response> => {
+  const answerLater = async (request: HttpRequest): Promise<HttpResponse> => {
     const response = await answer(request);
     await stopped;
     return response;

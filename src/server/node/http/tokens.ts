@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { ServingError } from '../../serving-error.js';
 import { errorOf, errorResponse, jsonResponse } from '../../http/responses.js';
+import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 
 /** What a key lets a request do. `API`: make a new one of the two others. */
 type Kind = 'management' | 'inference' | 'API';
@@ -57,7 +58,7 @@ export class Tokens {
   }
 
   /** Answers a request that makes a key, or that has no key that is needed; passes the others on. Never rejects. */
-  async answer(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
+  async answer(request: HttpRequest, next: (request: HttpRequest) => Promise<HttpResponse>): Promise<HttpResponse> {
     const { pathname, searchParams } = new URL(request.url);
     try {
       const path = segmentsOf(pathname);
@@ -71,7 +72,7 @@ export class Tokens {
   }
 
   /** @throws `invalid-input` (400, InvalidKeyException) unless the request has the key of this kind */
-  #check({ headers }: Request, kind: Kind): void {
+  #check({ headers }: HttpRequest, kind: Kind): void {
     const [, given = ''] = /^Bearer\s+(\S+)$/.exec(headers.get('authorization') ?? '') ?? [];
     const { key, expiresAt = Infinity } = this.#keys[kind];
     if (!isSame(given, key) || this.#now() > expiresAt)
@@ -79,7 +80,7 @@ export class Tokens {
   }
 
   /** Makes a new key of a kind, and returns what the file has of it. */
-  async #renew(request: Request, kind: string | null): Promise<object> {
+  async #renew(request: HttpRequest, kind: string | null): Promise<object> {
     this.#check(request, 'API');
     if (kind !== 'management' && kind !== 'inference') throw invalidKey('type: expected management or inference.');
     // One after the other: each writes the whole file. A key counts when the file has it.

@@ -16,6 +16,7 @@ export function readJpeg(bytes: Uint8Array): Facts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let first: Size | undefined;
   let largest: Size | undefined;
+  let channels: number | undefined;
   let exif: Span | undefined;
   let scans = 0;
   let complete = false;
@@ -37,13 +38,14 @@ export function readJpeg(bytes: Uint8Array): Facts | undefined {
     if (marker >= 0xc0 && marker <= 0xcf && !NO_FRAME.has(marker) && end - start >= 5) {
       const frame = { height: view.getUint16(start + 1), width: view.getUint16(start + 3) };
       first ??= frame;
+      if (end - start >= 6) channels ??= bytes[start + 5];
       largest = larger(frame, largest);
     }
     at = end;
   }
   // A height of zero is given by a later segment, which no browser reads.
   if (!first || !largest || first.width === 0 || first.height === 0) return undefined;
-  return { ...first, largest, scans, exif, complete };
+  return { ...first, largest, scans, channels, exif, complete };
 }
 
 /** Returns the position of the byte that names the next marker; a zero after 0xff is part of a scan's data. */

@@ -11,8 +11,12 @@ const IHDR = 0x49484452; // 'IHDR'
 const IDAT = 0x49444154; // 'IDAT'
 const IEND = 0x49454e44; // 'IEND'
 const EXIF = 0x65584966; // 'eXIf'
+const TRANSPARENCY = 0x74524e53; // 'tRNS'
 const FRAME_CONTROL = 0x6663544c; // 'fcTL'
 const ANIMATION_CONTROL = 0x6163544c; // 'acTL'
+
+/** The color type of a picture that has one channel, and no alpha. */
+const GRAY = 0;
 
 /**
  * Returns the file without the chunk that makes it an animation, so that every decoder takes the default image, which
@@ -37,6 +41,8 @@ export function readPng(bytes: Uint8Array): Facts | undefined {
   if (view.getUint32(12) !== IHDR || size.width === 0 || size.height === 0) return undefined;
   let exif: Span | undefined;
   let largest: Size = size;
+  // The bits of a channel, and what the channels are.
+  let isGray = view.getUint8(24) <= 8 && view.getUint8(25) === GRAY;
   let complete = false;
   let hasPixels = false;
   for (let at = SIGNATURE_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
@@ -48,9 +54,10 @@ export function readPng(bytes: Uint8Array): Facts | undefined {
     // Of an animation, the first frame is the picture: another frame follows it.
     if (type === IEND || (type === FRAME_CONTROL && hasPixels)) complete = true;
     if (end > bytes.length) break;
+    if (type === TRANSPARENCY) isGray = false;
     if (type === EXIF) exif ??= { start, end };
     if (type === IDAT) hasPixels = true;
     at = end + 4;
   }
-  return { ...size, largest, exif, complete };
+  return { ...size, largest, ...(isGray && { channels: 1 }), exif, complete };
 }

@@ -50,6 +50,42 @@ test('every fixture has the size that Pillow reads', () => {
   }
 });
 
+test('the channels of a JPEG, and which PNG is gray without transparency', () => {
+  // A chunk tRNS before the pixels.
+  const gray = make.fixture('gray.png');
+  const transparent = Uint8Array.from([
+    ...gray.subarray(0, 33),
+    0,
+    0,
+    0,
+    2,
+    0x74,
+    0x52,
+    0x4e,
+    0x53,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    ...gray.subarray(33),
+  ]);
+  for (const [file, channels] of [
+    ['gray.jpg', 1],
+    ['rgb.jpg', 3],
+    ['cmyk.jpg', 4],
+    ['gray.png', 1],
+    ['one-bit.png', 1],
+    ['gray-alpha.png', undefined],
+    ['palette.png', undefined],
+    ['rgb.png', undefined],
+  ] as const)
+    expect.soft(facts(make.fixture(file))!.channels, file).toBe(channels);
+  expect(facts(transparent)).toMatchObject({ complete: true });
+  expect(facts(transparent)!.channels).toBeUndefined();
+});
+
 test('a file that ends before its picture does is incomplete, wherever it ends', () => {
   // A decoder that fills in what is missing does not tell: Firefox's.
   for (const file of [

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@playwright/test';
+import type { HttpRequest } from '../../../../../src/server/http/messages.ts';
 import { serveHttp, type HttpServer } from '../../../../../src/server/node/http/serve-http.ts';
 
-const listen = (answer: (request: Request) => Promise<Response>): Promise<HttpServer> =>
+const listen = (answer: (request: HttpRequest) => Promise<Response>): Promise<HttpServer> =>
   serveHttp(answer, { host: '127.0.0.1', port: 0, timeout: 60_000, hosts: [], origins: [] });
 
 async function open({ url }: HttpServer): Promise<Socket> {
@@ -124,7 +125,9 @@ test('1,500 connections at once: each is answered', async () => {
 });
 
 test('a client that waits for 100 Continue is told to go on, and its body arrives', async () => {
-  const http = await listen(async (request) => new Response(`got ${await request.text()}`));
+  const http = await listen(
+    async (request) => new Response(`got ${new TextDecoder().decode(await request.arrayBuffer())}`),
+  );
   const socket = await open(http);
   socket.write(
     'POST /predictions/digits HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',

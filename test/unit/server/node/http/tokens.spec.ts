@@ -25,7 +25,7 @@ async function world(): Promise<{
       const headers: Record<string, string> = key === undefined ? {} : { Authorization: `${scheme} ${key}` };
       const request = new Request(`http://server${path}`, { method, headers });
       const response = await tokens.answer(request, async () => new Response('"let in"'));
-      return [response.status, await response.json()];
+      return [response.status, await new Response(response.body).json()];
     },
   };
 }
