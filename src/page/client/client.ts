@@ -347,8 +347,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Ends the workers, and rejects every pending call with `disposed`. The host of a share first answers what it has
-   * accepted from other tabs, for a second at most.
+   * Ends the workers, and rejects every pending call with `disposed`. A worker that has a VideoFrame closes it first, for
+   * a second at most; and as long, the host of a share answers what it has accepted from other tabs.
    */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());

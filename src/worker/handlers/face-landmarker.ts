@@ -1,10 +1,11 @@
 import { FACE_LANDMARKS } from '../../shared/face-points.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import type { Reading } from '../outputs/people/follow.js';
 import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { readPoints } from '../outputs/people/points.js';
 import { regionOfBox, turnOf } from '../outputs/people/region.js';
 import type { Region } from '../../contract/images.js';
-import { LandmarkWorkflow, type FoundLandmarks, type Reading } from './landmark-workflow.js';
+import { LandmarkWorkflow, type FoundLandmarks } from './landmark-workflow.js';
 import { outputsSchema } from './landmark-outputs.js';
 
 export type { FoundLandmarks, LandmarkerParams } from './landmark-workflow.js';

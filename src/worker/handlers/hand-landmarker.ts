@@ -1,10 +1,11 @@
 import type { ConfigSchema } from '../../shared/schema.js';
+import type { Reading } from '../outputs/people/follow.js';
 import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { HAND_LANDMARKS } from '../outputs/people/names.js';
 import { readPoints } from '../outputs/people/points.js';
 import { regionOfBox, regionOfPoints, turnOf, type Point } from '../outputs/people/region.js';
 import type { Region } from '../../contract/images.js';
-import { LandmarkWorkflow, type FoundLandmarks, type Reading } from './landmark-workflow.js';
+import { LandmarkWorkflow, type FoundLandmarks } from './landmark-workflow.js';
 import { outputsSchema } from './landmark-outputs.js';
 
 /** A hand with its 21 landmarks. */

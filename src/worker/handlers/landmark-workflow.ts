@@ -3,7 +3,7 @@ import type { Context, InputKind, NodeHandler } from '../../contract/handler.js'
 import type { DecodedImage, ImageInput, Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { distinct, identify, smooth, startAnew, type FollowState } from '../outputs/people/follow.js';
+import { distinct, follow, stateFor, type FollowState, type Reading } from '../outputs/people/follow.js';
 import type { FoundFace, FoundLandmarks } from '../outputs/people/found.js';
 import { inPhoto } from '../outputs/people/key-points.js';
 import { hasInside, squareOf } from '../outputs/people/region.js';
@@ -19,9 +19,6 @@ import { WorkflowHandler } from './workflow-handler.js';
 
 export type { FoundLandmarks, Landmark } from '../outputs/people/found.js';
 
-/** The time from frame to frame where the input has no timestamp, in seconds. */
-const FRAME_SECONDS = 1 / 30;
-
 /** The `params` of `face_landmarker`, `hand_landmarker` and `pose_landmarker`. */
 export interface LandmarkerParams extends Pick<VisionParams, 'exifOrientation' | 'background'> {
   /** The least score of the detector. */
@@ -34,13 +31,6 @@ export interface LandmarkerParams extends Pick<VisionParams, 'exifOrientation' |
   readonly detectEvery?: number;
   /** In a sequence: whether the landmarks are smoothed. */
   readonly smoothing?: boolean;
-}
-
-/** What the model of landmarks says of a region. */
-export interface Reading<Found> {
-  readonly found: Found;
-  /** Where to look in the next frame. */
-  readonly next: Region;
 }
 
 /** A photo of a batch. */
@@ -194,41 +184,21 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
   }
 
   async #follow(image: DecodedImage, photo: ImageInput, index: number, context: Context): Promise<readonly Found[]> {
-    const { width, height } = image;
     const last = context.state(index) as FollowState | undefined;
-    // A camera that changes its resolution shows everybody elsewhere.
-    const state = last?.width === width && last.height === height ? last : undefined;
-    const row: PhotoRow = { image, photo, index, context };
+    const state = stateFor(image, last);
     const detects =
       !this.follows ||
       !state ||
       state.followed.length === 0 ||
       state.sinceDetection + 1 >= this.param<number>('detectEvery', index, context);
-    const found = await this.#readAll(row, this.follows ? (state?.followed ?? []) : [], detects);
-    if (context.sequenceId(index) === undefined) return found.map((one) => one.found);
-    const time = secondsOf(photo) ?? (last ? last.time + FRAME_SECONDS : 0);
-    const elapsed = last && time > last.time ? time - last.time : FRAME_SECONDS;
+    const row: PhotoRow = { image, photo, index, context };
+    const readings = await this.#readAll(row, this.follows ? (state?.followed ?? []) : [], detects);
+    if (context.sequenceId(index) === undefined) return readings.map(({ found }) => found);
+    const { width, height } = image;
     const smoothing = this.param<boolean>('smoothing', index, context);
-    const { state: tracks, ids } = identify(
-      state?.tracks ?? (last && startAnew(last.tracks)),
-      found.map((one) => one.found),
-    );
-    const smoothed = found.map((one, at) => {
-      const before = ids[at] === undefined ? undefined : state?.followed.find(({ id }) => id === ids[at])?.smooth;
-      return smoothing ? smooth(one.found, before, elapsed) : { found: one.found, state: undefined };
-    });
-    const next: FollowState = {
-      width,
-      height,
-      time,
-      sinceDetection: detects ? 0 : state!.sinceDetection + 1,
-      followed: found
-        .map(({ next: region }, at) => ({ region, id: ids[at], smooth: smoothed[at]!.state }))
-        .filter(({ region }) => hasInside(region)),
-      tracks,
-    };
-    context.setState(index, next);
-    return smoothed.map((one, at) => (ids[at] === undefined ? one.found : { id: ids[at], ...one.found }));
+    const next = follow(last, readings, { width, height, time: secondsOf(photo), detects, smoothing });
+    context.setState(index, next.state);
+    return next.found;
   }
 
   /** Finds all in a photo. @param followed where to look for those of the frame before @param detects whether for others, too */

@@ -5,6 +5,7 @@ import type { Region } from '../../contract/images.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { loadScript } from '../../shared/load-script.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import type { Reading } from '../outputs/people/follow.js';
 import { boxAround, type FoundFace } from '../outputs/people/found.js';
 import { refinePoints } from '../outputs/people/heat-maps.js';
 import { POSE_LANDMARKS } from '../outputs/people/names.js';
@@ -17,13 +18,7 @@ import { toFloats } from '../tensors/tensors.js';
 import { ImageCrop } from '../transforms/crop-image.js';
 import { runOnCrops } from './landmark-model.js';
 import { outputsSchema } from './landmark-outputs.js';
-import {
-  LandmarkWorkflow,
-  type FoundLandmarks,
-  type LandmarkerParams,
-  type PhotoRow,
-  type Reading,
-} from './landmark-workflow.js';
+import { LandmarkWorkflow, type FoundLandmarks, type LandmarkerParams, type PhotoRow } from './landmark-workflow.js';
 import { ObjectDetector } from './object-detector.js';
 import { named, regionAroundBox, viewsOf, type PersonForm, type PhotoForm, type PoseForm } from './pose-form.js';
 import { POSE_DECODERS, poseFormOf } from './pose-forms.js';

@@ -4,7 +4,7 @@ import { iou } from '../nms.js';
 import { NO_TRACKS, track, type TrackerState } from '../tracking/byte-track.js';
 import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from '../tracking/one-euro.js';
 import { boxAround, type FoundLandmarks } from './found.js';
-import { boxOfRegion } from './region.js';
+import { boxOfRegion, hasInside } from './region.js';
 
 /** Where one of them is expected in the next frame, and its smoothed landmarks: undefined if they are not smoothed. */
 export interface Followed {
@@ -26,6 +26,26 @@ export interface FollowState {
   readonly tracks: TrackerState;
 }
 
+/** What the model of landmarks says of a region. */
+export interface Reading<Found> {
+  readonly found: Found;
+  /** Where to look in the next frame. */
+  readonly next: Region;
+}
+
+/** A frame of a sequence. */
+export interface FollowedFrame extends Pick<FollowState, 'width' | 'height'> {
+  /** When it was taken, in seconds; undefined if it does not say so. */
+  readonly time: number | undefined;
+  /** Whether the detector has run. */
+  readonly detects: boolean;
+  /** Whether landmarks are smoothed. */
+  readonly smoothing: boolean;
+}
+
+/** The time from frame to frame where the frames do not say it, in seconds. */
+const FRAME_SECONDS = 1 / 30;
+
 /** Regions that overlap more show the same one. */
 const SAME_REGION = 0.5;
 /** For how many frames an id is kept for one that is not seen. */
@@ -44,8 +64,46 @@ export function distinct<T extends Pick<Followed, 'region'>>(all: readonly T[], 
   return kept;
 }
 
+/** Returns the state before a frame, if its size is the same: with another one, everybody is elsewhere. */
+export function stateFor(
+  { width, height }: Pick<FollowState, 'width' | 'height'>,
+  last: FollowState | undefined,
+): FollowState | undefined {
+  return last?.width === width && last.height === height ? last : undefined;
+}
+
+/**
+ * Gives those that were found in a frame their ids, and smooths their landmarks.
+ * @param last the state after the frame before
+ */
+export function follow<F extends FoundLandmarks>(
+  last: FollowState | undefined,
+  readings: readonly Reading<F>[],
+  { width, height, time: taken, detects, smoothing }: FollowedFrame,
+): { readonly state: FollowState; readonly found: readonly F[] } {
+  const before = stateFor({ width, height }, last);
+  const time = taken ?? (last ? last.time + FRAME_SECONDS : 0);
+  const elapsed = last && time > last.time ? time - last.time : FRAME_SECONDS;
+  const { state: tracks, ids } = identify(
+    before?.tracks ?? (last && startAnew(last.tracks)),
+    readings.map(({ found }) => found),
+  );
+  const smoothed = readings.map(({ found }, at) => {
+    const known = ids[at] === undefined ? undefined : before?.followed.find(({ id }) => id === ids[at])?.smooth;
+    return smoothing ? smooth(found, known, elapsed) : { found, state: undefined };
+  });
+  const followed = readings
+    .map(({ next }, at) => ({ region: next, id: ids[at], smooth: smoothed[at]!.state }))
+    .filter(({ region }) => hasInside(region));
+  const sinceDetection = detects ? 0 : before!.sinceDetection + 1;
+  return {
+    state: { width, height, time, sinceDetection, followed, tracks },
+    found: smoothed.map(({ found }, at) => (ids[at] === undefined ? found : { id: ids[at], ...found })),
+  };
+}
+
 /** Returns the ids of those that were found, and the tracks with this frame: a new one has an id from its second frame on. */
-export function identify(
+function identify(
   tracks: TrackerState | undefined,
   found: readonly FoundLandmarks[],
 ): { readonly state: TrackerState; readonly ids: readonly (number | undefined)[] } {
@@ -58,12 +116,12 @@ export function identify(
 }
 
 /** Returns the tracks of nobody. Their ids go on, so that none is given to two. */
-export function startAnew({ lastId }: TrackerState): TrackerState {
+function startAnew({ lastId }: TrackerState): TrackerState {
   return { ...NO_TRACKS, lastId };
 }
 
 /** Smooths the landmarks of one of them, and the box around them, by its state in the frame before. */
-export function smooth<F extends FoundLandmarks>(
+function smooth<F extends FoundLandmarks>(
   found: F,
   before: OneEuroState | undefined,
   seconds: number,
