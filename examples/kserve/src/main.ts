@@ -17,7 +17,8 @@ async function host(): Promise<void> {
   await whenControlled();
   const server = new ModelServer();
   await server.register(await load('/models/digits/'), { name: 'digits' });
-  hostModels(server);
+  await hostModels(server).ready;
+  output.textContent = 'This device answers.';
 }
 
 /** Asks by KServe's protocol v1: nothing here knows who answers. */
