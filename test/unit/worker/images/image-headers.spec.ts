@@ -51,26 +51,9 @@ test('every fixture has the size that Pillow reads', () => {
 });
 
 test('the channels of a JPEG, and which PNG is gray without transparency', () => {
-  // A chunk tRNS before the pixels.
   const gray = make.fixture('gray.png');
-  const transparent = Uint8Array.from([
-    ...gray.subarray(0, 33),
-    0,
-    0,
-    0,
-    2,
-    0x74,
-    0x52,
-    0x4e,
-    0x53,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    ...gray.subarray(33),
-  ]);
+  const transparency = [0, 0, 0, 2, 0x74, 0x52, 0x4e, 0x53, 0, 0, 0, 0, 0, 0];
+  const transparent = Uint8Array.from([...gray.subarray(0, 33), ...transparency, ...gray.subarray(33)]);
   for (const [file, channels] of [
     ['gray.jpg', 1],
     ['rgb.jpg', 3],
