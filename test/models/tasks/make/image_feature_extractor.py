@@ -3,12 +3,12 @@ import json
 import numpy as np
 import torch
 from transformers import (
-    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, RegNetConfig, ResNetConfig, TimmWrapperConfig, TimmWrapperImageProcessor,
+    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, MobileNetV1Config, MobileNetV1ImageProcessor, RegNetConfig, ResNetConfig, TimmWrapperConfig, TimmWrapperImageProcessor,
     ViTConfig, ViTImageProcessor,
 )
 
 from common import HERE, answers, export, export_graph, photo, spread
-from image_classifier import CROPPED, SIDE, STAGES, TRANSFORMER
+from image_classifier import CROPPED, SCALES, SIDE, STAGES, TRANSFORMER
 
 
 def unit(vector):
@@ -27,6 +27,7 @@ KINDS = [
 WEBGL = [
     ("features-resnet", lambda: AutoModel.from_config(ResNetConfig(**STAGES)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875), MEAN),
     ("features-regnet", lambda: AutoModel.from_config(RegNetConfig(**STAGES, groups_width=8)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875), MEAN),
+    ("features-mobilenet-v1", lambda: AutoModel.from_config(MobileNetV1Config(image_size=32, depth_multiplier=0.1, min_depth=4)), lambda: MobileNetV1ImageProcessor(**CROPPED), MEAN),
 ]
 
 
@@ -55,11 +56,12 @@ def make():
     rows = []
     for repository, model_class, processor_class, vector in [*KINDS, *WEBGL]:
         processor = processor_class()
-        model = spread(model_class())
+        # Of so few channels, smaller weights leave nothing of the image.
+        model = spread(model_class(), scale=SCALES.get(repository.replace("features", "image"), 0.3))
         gpu = {}
         if any(repository == one[0] for one in WEBGL):
             gpu = {"gpu": ["webgl"]}
-            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["last_hidden_state"], fixed=True)
+            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["last_hidden_state"], fixed=True, folds="mobilenet" in repository)
         else:
             export(repository, model, "feature-extraction", [processor])
         requests = []
