@@ -122,14 +122,17 @@ function parseInput(text: string, source: string): unknown {
   }
 }
 
-/** Decodes an image with sharp, as a worker does under Node. The pixels are 8-bit RGB, upright. */
+/** Decodes an image with sharp, as a worker does under Node. The pixels are 8-bit RGB or gray, upright. */
 async function decode(bytes: Uint8Array, source: string): Promise<TypedArrayInput> {
   provideFileDecoder(decodeFile);
   try {
     const image = await decodeImage(new Blob([bytes as Uint8Array<ArrayBuffer>]));
     const { data, width, height } = await image.read();
     image.close();
-    return { data: data.filter((_, index) => index % 4 < 3), dims: [height, width, 3] };
+    const channels = data.length / (width * height);
+    return channels === 4
+      ? { data: data.filter((_, index) => index % 4 < 3), dims: [height, width, 3] }
+      : { data, dims: [height, width, channels] };
   } catch (cause) {
     if (!(cause instanceof TabServeError)) throw cause;
     throw new TabServeError(cause.code, `${source}: ${cause.message}`, { cause });
