@@ -1,7 +1,7 @@
 // Makes docs/model-config.schema.json, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
 // of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. Run it
 // after every change of one of these: `node scripts/config-docs.mjs`; unit tests compare.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
@@ -11,22 +11,13 @@ const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
 const LOADERS = new URL('../src/worker/handlers/loaders.ts', import.meta.url);
 const TASKS = new URL('../src/worker/models/hugging-face/tasks.ts', import.meta.url);
-/** The pages that have such tables, in docs/. */
+const DOCS = new URL('../docs/', import.meta.url);
+/** The pages that have such tables, by their paths from docs/. */
 export const PAGES = [
-  'model-config.md',
-  'serving.md',
-  'healing.md',
-  'metrics.md',
-  'errors.md',
-  'sequences.md',
-  'explain.md',
-  'backends.md',
-  'inputs.md',
-  'generate.md',
-  'tasks.md',
+  ...readdirSync(DOCS).filter((name) => name.endsWith('.md')),
   '../ARCHITECTURE.md',
   '../CONTRIBUTING.md',
-];
+].filter((name) => /<!-- (?:keys|table) of /.test(readFileSync(new URL(name, DOCS), 'utf8')));
 const SOURCES = {
   registry: 'worker/handlers/registry',
   descriptor: 'worker/handlers/descriptor',

@@ -1,5 +1,6 @@
 import type { HttpAnswer, HttpExchange, HttpRequestData } from '../../contract/http.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
+import type { HttpError } from './responses.js';
 
 /** A request over HTTP, as the handler reads it, and what the handler says of its answer. */
 export class Exchange implements HttpExchange {
@@ -27,9 +28,9 @@ export class Exchange implements HttpExchange {
     return { status, headers: all, body: isBare ? null : response.body };
   }
 
-  /** Returns the response for a row that failed, with the status that the handler has set. */
-  applyToError(response: HttpResponse): HttpResponse {
+  /** Returns the error of a row that failed, with the status that the handler has set. */
+  applyToError(error: HttpError): HttpError {
     const { status = 0 } = this.#answer;
-    return status >= 400 ? { ...response, status } : response;
+    return status >= 400 ? { ...error, code: status } : error;
   }
 }

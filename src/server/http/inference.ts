@@ -45,7 +45,7 @@ export async function predictions(incoming: Incoming, context: RouteContext): Pr
       return exchange.apply(resultResponse(results, context.maxResponseSize));
     });
   } catch (error) {
-    return exchange.applyToError(errorResponse(errorOf(error)));
+    return errorResponse(exchange.applyToError(errorOf(error)));
   }
 }
 

@@ -1,4 +1,4 @@
-import { parentPort, Worker as Thread, workerData, type TransferListItem } from 'node:worker_threads';
+import { parentPort, Worker as Thread, workerData } from 'node:worker_threads';
 import { messageOf } from '../../contract/errors.js';
 import type { WorkerScope } from '../../worker/host/serve.js';
 import { NativeCalls } from './native-calls.js';
@@ -59,7 +59,7 @@ export class ThreadWorker extends EventTarget {
   }
 
   /** Sends a message to the thread. */
-  postMessage(message: unknown, transfer: readonly TransferListItem[] = []): void {
+  postMessage(message: unknown, transfer: NonNullable<Parameters<Thread['postMessage']>[1]> = []): void {
     this.#thread.postMessage(message, transfer);
   }
 

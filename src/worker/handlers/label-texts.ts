@@ -76,7 +76,10 @@ export type ParamOf = (name: string) => unknown;
 export function labelsOf(param: ParamOf): readonly string[] {
   const labels = param('labels') as readonly string[] | undefined;
   if (labels) return labels;
-  throw new TabServeError('invalid-input', 'labels: there are none to look for. Pass them in params.');
+  throw new TabServeError(
+    'invalid-input',
+    'labels: there are none to look for. Pass them in params, or set handler.labels in the config.',
+  );
 }
 
 /** Returns the text of each label of a row. @throws `invalid-input` */

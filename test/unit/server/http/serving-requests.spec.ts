@@ -112,7 +112,7 @@ test('a handler sets status, headers and content type of its row; of a row that 
   const failed = (status: number, type: string): unknown => [
     status,
     'application/json',
-    JSON.stringify({ code: 500, type, message: 'no' }),
+    JSON.stringify({ code: status, type, message: 'no' }),
   ];
   expect(await say({ status: 513, fails: true })).toEqual(failed(513, 'InternalServerException'));
   expect(await say({ status: 201, fails: true })).toEqual(failed(500, 'InternalServerException'));
