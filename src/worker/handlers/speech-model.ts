@@ -1,4 +1,5 @@
 /** What a repository's files say of a model that hears letters: how sound becomes its input, and what its classes are. */
+import { SAMPLE_RATES } from '../../contract/audio.js';
 import type { Files } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
@@ -16,6 +17,8 @@ export const PREPROCESSOR = 'preprocessor_config.json';
 export const MASK = 'attention_mask';
 
 const EXTRACTOR = 'Wav2Vec2FeatureExtractor';
+/** What makes text of the classes: its name today, and its old one. */
+const TOKENIZERS = ['Wav2Vec2CTCTokenizer', 'Wav2Vec2Tokenizer'];
 
 export interface SpeechModel {
   /** Samples per second. */
@@ -33,19 +36,23 @@ export interface SpeechModel {
   readonly clean: (text: string) => string;
 }
 
-/** @throws `model-config` if the files say what cannot be done here, or what the model is not; `model-format` */
+/**
+ * @param given samples per second, in place of the files'
+ * @throws `model-config` if the files say what cannot be done here, or what the model is not; `model-format`
+ */
 export async function readSpeechModel(
   files: Files,
   model: Session,
   input: TensorInfo,
   output: OutputInfo,
+  given: number | undefined,
 ): Promise<SpeechModel> {
   const [vocabulary, tokenizer, extractor, config] = await Promise.all(
     [VOCABULARY, TOKENIZER_CONFIG, PREPROCESSOR, HF_CONFIG].map(async (name) => await read(files, name)),
   );
   const {
     feature_extractor_type: type,
-    sampling_rate: sampleRate = 16_000,
+    sampling_rate: ownRate = 16_000,
     do_normalize: isNormalized = true,
   } = extractor!;
   if (type !== undefined && type !== EXTRACTOR)
@@ -56,11 +63,35 @@ export async function readSpeechModel(
       EXTRACTOR,
       'The model hears something other than samples.',
     );
-  if (typeof sampleRate !== 'number')
-    throw underivable(PREPROCESSOR, 'sampling_rate', sampleRate, 'samples per second', 'Set handler.sampleRate.');
-  const { conv_kernel: kernels, conv_stride: strides } = config as { conv_kernel?: unknown; conv_stride?: unknown };
+  const sampleRate = given ?? ownRate;
+  if (!isSampleRate(sampleRate))
+    throw underivable(
+      PREPROCESSOR,
+      'sampling_rate',
+      sampleRate,
+      `a whole number of samples per second from ${SAMPLE_RATES.least} to ${SAMPLE_RATES.most}`,
+      'Set handler.sampleRate.',
+    );
+  const { conv_kernel: kernels, conv_stride: strides, add_adapter: hasAdapter } = config!;
   if (!isSizes(strides) || !isSizes(kernels) || kernels.length !== strides.length)
     throw underivable(HF_CONFIG, 'conv_stride', strides, 'whole numbers, as many as conv_kernel has', NEITHER);
+  if (hasAdapter === true)
+    throw underivable(
+      HF_CONFIG,
+      'add_adapter',
+      hasAdapter,
+      'false',
+      `Its frames are not those of conv_stride. ${NEITHER}`,
+    );
+  const tokenizerClass = tokenizer!['tokenizer_class'] ?? config!['tokenizer_class'] ?? TOKENIZERS[0];
+  if (!TOKENIZERS.includes(tokenizerClass as string))
+    throw underivable(
+      TOKENIZER_CONFIG,
+      'tokenizer_class',
+      tokenizerClass,
+      TOKENIZERS[0]!,
+      `Another one makes another text of the same classes. ${NEITHER}`,
+    );
   const others = model.inputs.filter(({ name }) => name !== input.name && name !== MASK);
   if (others.length > 0 || input.dims.length !== 2 || output.dims.length !== 3)
     throw new TabServeError(
@@ -103,6 +134,10 @@ async function read(files: Files, name: string): Promise<Json> {
   throw new TabServeError('model-format', `${name} must be a mapping of keys to values, not ${describeValue(json)}.`);
 }
 
+function isSampleRate(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= SAMPLE_RATES.least && (value as number) <= SAMPLE_RATES.most;
+}
+
 function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isInteger(one) && one > 0);
 }
@@ -131,7 +166,7 @@ function lettersOf(vocabulary: Json, tokenizer: Json): Letters {
     texts,
     blank,
     unknown: tokenOf(tokenizer['unk_token'], '<unk>'),
-    delimiter: tokenOf(tokenizer['word_delimiter_token'], '|'),
+    delimiter: tokenizer['word_delimiter_token'] === null ? undefined : tokenOf(tokenizer['word_delimiter_token'], '|'),
     space: tokenOf(tokenizer['replace_word_delimiter_char'], ' '),
     isLowerCase: tokenizer['do_lower_case'] === true,
   };

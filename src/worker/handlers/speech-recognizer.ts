@@ -89,11 +89,12 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    this.#speech = await readSpeechModel(context.files, this.model, this.inputInfo, this.outputInfo);
+    const { sampleRate } = this.config as { readonly sampleRate?: number };
+    this.#speech = await readSpeechModel(context.files, this.model, this.inputInfo, this.outputInfo, sampleRate);
   }
 
   protected override get sampleRate(): number {
-    return (this.config['sampleRate'] as number | undefined) ?? this.#speech.sampleRate;
+    return this.#speech.sampleRate;
   }
 
   override example(_context: Context): Tensors {

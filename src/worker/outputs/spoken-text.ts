@@ -8,8 +8,8 @@ export interface Letters {
   readonly blank: number;
   /** The text of a class that has none of its own. */
   readonly unknown: string;
-  /** The text that stands between words, and what is written in its place. */
-  readonly delimiter: string;
+  /** The text that stands between words, if one does, and what is written in its place. */
+  readonly delimiter: string | undefined;
   readonly space: string;
   readonly isLowerCase: boolean;
 }

@@ -2,6 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { soundOf } from '../../../models/tasks/sound.ts';
 import { SpeechRecognizer, type SpokenText } from '../../../../src/worker/handlers/speech-recognizer.ts';
+import type { Params } from '../../../../src/contract/handler.ts';
 import { speechChunks } from '../../../../src/worker/audio/speech-chunks.ts';
 import { lettersOf, textOfLetters, wordsOf, type Letters } from '../../../../src/worker/outputs/spoken-text.ts';
 import { createTestContext } from '../../../../src/worker.ts';
@@ -39,7 +40,11 @@ const FILES = {
 };
 
 /** Opens a model that hears what `frames` says, with changes of its files. */
-async function open(changes: Readonly<Record<string, unknown>>, frames: readonly (readonly number[])[] = []) {
+async function open(
+  changes: Readonly<Record<string, unknown>>,
+  frames: readonly (readonly number[])[] = [],
+  config: Params = {},
+) {
   const files = Object.fromEntries(
     Object.entries({ ...FILES, ...changes }).flatMap(([name, json]) => (json ? [[name, JSON.stringify(json)]] : [])),
   );
@@ -49,9 +54,9 @@ async function open(changes: Readonly<Record<string, unknown>>, frames: readonly
     () => ({ logits: { dtype: 'float32', dims: [1, frames.length, 3], data: Float32Array.from(frames.flat()) } }),
   );
   const handler = new SpeechRecognizer();
-  const context = createTestContext({ session, files });
-  await handler.initialize(context);
-  return async () => await handler.handle([sound(6)], createTestContext({ session, files }));
+  const given = { session, files, config: { handler: config } };
+  await handler.initialize(createTestContext(given));
+  return async (params: Params = {}) => await handler.handle([sound(6)], createTestContext({ ...given, params }));
 }
 
 for (const [what, changes, message] of [
@@ -63,6 +68,26 @@ for (const [what, changes, message] of [
     { 'preprocessor_config.json': { feature_extractor_type: 'WhisperFeatureExtractor' } },
     /feature_extractor_type is "WhisperFeatureExtractor"/,
   ],
+  ...[0, 16_000.5, '16000', 1e9].map(
+    (rate) =>
+      [
+        `a rate of ${rate}`,
+        { 'preprocessor_config.json': { sampling_rate: rate } },
+        /sampling_rate is .*whole/,
+      ] as const,
+  ),
+  // transformers writes the sounds of such a model with spaces between them.
+  [
+    'sounds in place of letters',
+    { 'tokenizer_config.json': { tokenizer_class: 'Wav2Vec2PhonemeCTCTokenizer', word_delimiter_token: null } },
+    /tokenizer_class is "Wav2Vec2PhonemeCTCTokenizer"/,
+  ],
+  [
+    'sounds in place of letters, by config.json',
+    { 'config.json': { ...FILES['config.json'], tokenizer_class: 'Wav2Vec2PhonemeCTCTokenizer' } },
+    /tokenizer_class is "Wav2Vec2PhonemeCTCTokenizer"/,
+  ],
+  ['fewer frames', { 'config.json': { ...FILES['config.json'], add_adapter: true } }, /add_adapter is true/],
   ['no strides', { 'config.json': {} }, /conv_stride is missing/],
   [
     'more letters than the model has',
@@ -76,6 +101,24 @@ for (const [what, changes, message] of [
       message: expect.stringMatching(message),
     });
   });
+
+test('handler.sampleRate counts in place of a rate that the files lack', async () => {
+  const heard = await open({ 'preprocessor_config.json': { sampling_rate: null } }, [[0, 1, 0]], { sampleRate: 8000 });
+  expect(await heard({ timestamps: 'character' })).toEqual([
+    { text: 'a', parts: [{ text: 'a', start: 0, end: 2 / 8000 }] },
+  ]);
+});
+
+// As `Wav2Vec2CTCTokenizer.from_pretrained(…).decode` of transformers 4.57.
+test('without a word delimiter, its usual text is a letter', async () => {
+  const frames = [
+    [0, 1, 0],
+    [0, 0, 1],
+    [0, 1, 0],
+  ];
+  const heard = await open({ 'tokenizer_config.json': { word_delimiter_token: null } }, frames);
+  expect(await heard()).toEqual([{ text: 'a|a' }]);
+});
 
 test('tokens that were added for training may have numbers behind the letters', async () => {
   const added = { 3: { content: '<s>' }, 4: { content: '</s>' } };
