@@ -186,13 +186,14 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
       const kept = JSON.parse(JSON.stringify({ ...(stream && { stream }), ...options })) as Record<string, unknown>;
       return [{ name, version, model: String(model), isDefault: this.#registry.isDefault(served), options: kept }];
     });
-    return [...registered, ...this.#registry.failures.map(({ location }) => location)];
+    return [...registered, ...this.#registry.failedLocations];
   }
 
   /**
    * Registers the versions of a snapshot again, the defaults first. One that cannot be loaded is returned with its
    * error, and the others are registered: requests to it are answered with 503, and it stays in `snapshot` until it is
-   * registered or unregistered.
+   * registered or unregistered. If it is the default, it stays that, and requests without a version are answered so too,
+   * until `setDefault` names another version.
    * @throws `disposed`
    */
   async restore(models: readonly RegisteredLocation[]): Promise<readonly FailedModel[]> {
@@ -216,9 +217,9 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
 
   /** Returns the models, by name. */
   list(): readonly ListedModel[] {
-    return this.#registry.defaults.map(({ options: { name, version } }) => ({
+    return this.#registry.names.map((name) => ({
       name,
-      defaultVersion: version,
+      defaultVersion: this.#registry.defaultVersion(name),
       versions: this.#registry.versions(name).map(({ options }) => options.version),
     }));
   }

@@ -1,13 +1,13 @@
 import { describeValue } from '../contract/describe-value.js';
 import { messageOf, TabServeError } from '../contract/errors.js';
-import type { FailedModel } from './options.js';
+import type { FailedModel, RegisteredLocation } from './options.js';
 import type { ServedVersion } from './served-version.js';
 import { modelNotFound, ServingError, unavailable, versionNotFound } from './serving-error.js';
 
 /** The versions of one model. */
 interface Entry {
   readonly versions: Map<string, ServedVersion>;
-  /** Undefined only while no version is ready. */
+  /** Undefined only while no version is ready. It may be one that could not be loaded. */
   defaultVersion: string | undefined;
   /** Versions that are being loaded. `undefined`: the archive will say which. */
   readonly loading: (string | undefined)[];
@@ -61,21 +61,25 @@ export class Registry {
     this.#onChange();
   }
 
-  /** Remembers that a version could not be loaded. */
+  /** Remembers that a version could not be loaded. A default stays it, unless another version is it meanwhile. */
   fail(failed: FailedModel): void {
-    this.#failures = [...this.#failures, failed];
+    const { name, version, isDefault } = failed.location;
+    this.#failures = [...this.#failures.filter((other) => !isOf(other, name, version)), failed];
+    if (isDefault) this.#entry(name).defaultVersion ??= version;
   }
 
-  /** The versions that could not be loaded, and have not been registered or removed since. */
-  get failures(): readonly FailedModel[] {
-    return this.#failures;
+  /** The locations of the versions that could not be loaded, and have not been registered or removed since. */
+  get failedLocations(): readonly RegisteredLocation[] {
+    return this.#failures.map(({ location }) => {
+      const { name, version } = location;
+      return { ...location, isDefault: this.#entries.get(name)?.defaultVersion === version };
+    });
   }
 
   /** Returns the failure of a version, of the default if none is given; undefined if it takes requests, or is not known. */
   failure(name: string, version?: string): FailedModel | undefined {
-    const entry = this.#entries.get(name);
-    if (version === undefined ? entry?.defaultVersion !== undefined : entry?.versions.has(version)) return undefined;
-    return this.#failures.find((failed) => isOf(failed, name, version));
+    const wanted = version ?? this.#entries.get(name)?.defaultVersion;
+    return this.#failures.find((failed) => isOf(failed, name, wanted));
   }
 
   /**
@@ -101,12 +105,22 @@ export class Registry {
     this.#onChange();
   }
 
-  /** Forgets the failure of a version, of the default if none is given. Returns whether there was one. */
+  /**
+   * Forgets the failure of a version, of the default if none is given. Returns whether there was one.
+   * @throws `invalid-input` for the default of a model that has other versions
+   */
   forgetFailure(name: string, version?: string): boolean {
     const forgotten = this.failure(name, version);
+    if (!forgotten) return false;
+    const entry = this.#entries.get(name);
+    if (entry?.defaultVersion === forgotten.location.version) {
+      if (entry.versions.size > 0) throw cannotRemoveDefault(name);
+      entry.defaultVersion = undefined;
+      this.#forgetEmpty(name, entry);
+    }
     this.#failures = this.#failures.filter((failed) => failed !== forgotten);
-    if (forgotten) this.#onChange();
-    return forgotten !== undefined;
+    this.#onChange();
+    return true;
   }
 
   /**
@@ -117,13 +131,7 @@ export class Registry {
     const served = this.find(name, version);
     const entry = this.#entries.get(name)!;
     if (served.options.version === entry.defaultVersion) {
-      if (entry.versions.size > 1)
-        throw new ServingError(
-          'invalid-input',
-          403,
-          'InvalidModelVersionException',
-          `Cannot remove default version for model ${name}. Make another version the default first.`,
-        );
+      if (entry.versions.size > 1) throw cannotRemoveDefault(name);
       entry.defaultVersion = undefined;
     }
     entry.versions.delete(served.options.version);
@@ -161,13 +169,18 @@ export class Registry {
    * @throws `model-not-found`, `not-initialized`
    */
   versions(name: string): readonly ServedVersion[] {
-    this.find(name);
-    return [...this.#entries.get(name)!.versions.values()];
+    const { versions } = this.#entries.get(name) ?? {};
+    return versions && versions.size > 0 ? [...versions.values()] : [this.find(name)];
   }
 
-  /** Returns the default version of each model. */
+  /** Returns the default version of a model that has a version. It may be one that could not be loaded. */
+  defaultVersion(name: string): string {
+    return this.#entries.get(name)!.defaultVersion!;
+  }
+
+  /** Returns the default version of each model; not one that could not be loaded. */
   get defaults(): readonly ServedVersion[] {
-    return this.names.map((name) => this.find(name));
+    return this.names.flatMap((name) => (this.failure(name) ? [] : [this.find(name)]));
   }
 
   /** Returns every version. */
@@ -189,13 +202,18 @@ export class Registry {
     return entry;
   }
 
-  #forgetEmpty(name: string, { versions, loading }: Entry): void {
-    if (versions.size === 0 && loading.length === 0) this.#entries.delete(name);
+  #forgetEmpty(name: string, { versions, loading, defaultVersion }: Entry): void {
+    if (versions.size === 0 && loading.length === 0 && defaultVersion === undefined) this.#entries.delete(name);
   }
 }
 
 function isOf({ location }: FailedModel, name: string, version: string | undefined): boolean {
-  return location.name === name && (version === undefined ? location.isDefault : location.version === version);
+  return location.name === name && location.version === version;
+}
+
+function cannotRemoveDefault(name: string): ServingError {
+  const message = `Cannot remove default version for model ${name}. Make another version the default first.`;
+  return new ServingError('invalid-input', 403, 'InvalidModelVersionException', message);
 }
 
 function checkFree(name: string, version: string, { versions, loading }: Entry): void {

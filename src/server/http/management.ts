@@ -57,7 +57,10 @@ function listModels({ query }: Incoming, { server, registry }: RouteContext): Ht
   const from = numberOf(query, 'next_page_token', 0);
   const all = server.list();
   const to = from + (limit > PAGE ? PAGE : limit);
-  const listed = all.slice(from, to).map(({ name }) => ({ modelName: name, modelUrl: registry.find(name).modelUrl }));
+  const listed = all.slice(from, to).map(({ name }) => {
+    const failed = registry.failure(name);
+    return { modelName: name, modelUrl: failed ? failed.location.model : registry.find(name).modelUrl };
+  });
   return jsonResponse({ ...(to < all.length && { nextPageToken: String(to) }), models: listed });
 }
 

@@ -41,7 +41,7 @@ async function index({ request }: Incoming, context: RouteContext): Promise<Http
 
 /** Removes every version of a model, its default last. */
 async function unload(name: string, { registry, server }: RouteContext): Promise<void> {
-  const { version: last } = registry.find(name).options;
+  const last = registry.failure(name)?.location.version ?? registry.find(name).options.version;
   const others = registry.versions(name).filter(({ options }) => options.version !== last);
   for (const { options } of others) await server.unregister(name, options.version);
   await server.unregister(name, last);

@@ -70,3 +70,53 @@ test('a version that cannot be loaded is named with its cause, stays in the snap
   expect([other.snapshot(), changes]).toEqual([[], 1]);
   await expect(other.describe('gone')).rejects.toMatchObject({ code: 'model-not-found' });
 });
+
+test('a default that cannot be loaded stays the default: no other version answers in its place', async () => {
+  let isThere = false;
+  const load = async (model: string): Promise<FakeClient> => {
+    if (model === '2.mar' && !isThere) throw new TabServeError('model-not-found', '2.mar is not there.');
+    return new FakeClient();
+  };
+  const location = (version: string, isDefault: boolean): RegisteredLocation => ({
+    name: 'm',
+    version,
+    model: `${version}.mar`,
+    isDefault,
+    options: {},
+  });
+  const snapshot = [location('1', false), location('2', true)];
+  const restored = async (): Promise<ModelServer> => {
+    const server = new ModelServer({ load, management: { allowsUrl: () => true } });
+    // Twice: what has failed is kept once.
+    for (const models of [snapshot, [snapshot[1]!]]) await server.restore(models);
+    return server;
+  };
+  const ask = async (server: ModelServer, path: string, method = 'GET'): Promise<readonly [number, unknown]> => {
+    const response = await server.fetch(new Request(`http://server${path}`, { method }));
+    return [response.status, await response.json().catch(() => undefined)];
+  };
+  const server = await restored();
+  expect(server.snapshot()).toEqual(snapshot);
+  expect(server.list()).toEqual([{ name: 'm', defaultVersion: '2', versions: ['1'] }]);
+  expect((await ask(server, '/predictions/m', 'POST'))[0]).toBe(503);
+  expect((await ask(server, '/predictions/m/1', 'POST'))[0]).toBe(200);
+  expect(await ask(server, '/models')).toEqual([200, { models: [{ modelName: 'm', modelUrl: '2.mar' }] }]);
+  expect(await ask(server, '/ping')).toEqual([200, { status: 'Healthy' }]);
+  await expect(server.unregister('m')).rejects.toThrow('Make another version the default first');
+  isThere = true;
+  await server.reload('m', '2');
+  expect(server.snapshot()).toEqual(snapshot);
+  expect((await ask(server, '/predictions/m', 'POST'))[0]).toBe(200);
+  // Another version is made the default.
+  isThere = false;
+  const other = await restored();
+  other.setDefault('m', '1');
+  expect((await ask(other, '/predictions/m', 'POST'))[0]).toBe(200);
+  expect(other.snapshot()).toEqual([location('1', true), location('2', false)]);
+  await other.unregister('m', '2');
+  expect(other.snapshot()).toEqual([location('1', true)]);
+  // All versions are removed: nothing of them is left.
+  const last = await restored();
+  expect((await ask(last, '/v2/repository/models/m/unload', 'POST'))[0]).toBe(200);
+  expect([last.snapshot(), (await ask(last, '/models/m'))[0]]).toEqual([[], 404]);
+});
