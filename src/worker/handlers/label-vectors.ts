@@ -11,6 +11,10 @@ const VECTORS = { images: 'image_embeds', texts: 'text_embeds' } as const;
 
 /** The largest difference between the model's output and the formula, relative to the largest output. */
 const TOLERANCE = 1e-5;
+/** The largest difference of a vector's length from 1. */
+const LENGTH_TOLERANCE = 1e-3;
+/** Through two products with their outputs goes a line, whatever the model does. */
+const LEAST_PRODUCTS = 3;
 /** Products that differ by less do not tell the scale exactly enough. */
 const LEAST_SPREAD = 0.01;
 
@@ -25,12 +29,13 @@ export interface LabelVectors {
 /**
  * Returns the labels' vectors of a run with all of them.
  * @param logits the name of the output `[images, texts]`
- * @returns undefined if the model returns no vectors, or if its output is not what the formula gives
+ * @returns undefined if the model returns no vectors, or not of length 1, as the scale of one image would not be that of
+ *   the next; and if its output is not what the formula gives, or is too small to tell
  */
 export function labelVectors(outputs: Tensors, logits: string, tokens: number): LabelVectors | undefined {
   const vectors = outputs[VECTORS.texts];
   const texts = vectors && toFloats(vectors);
-  const all = texts && products(outputs, texts);
+  const all = texts && haveLengthOne(outputs) ? products(outputs, texts) : undefined;
   const scale = all && scaleOf(toFloats(outputs[logits]!), all);
   return scale === undefined ? undefined : { texts: texts!.slice(), scale, tokens };
 }
@@ -64,9 +69,28 @@ function products(outputs: Tensors, texts: Float32Array): Float64Array | undefin
   });
 }
 
+/** Returns whether each vector of images and texts has length 1. */
+function haveLengthOne(outputs: Tensors): boolean {
+  return Object.values(VECTORS).every((name) => {
+    const vectors = outputs[name];
+    const [rows = 0, size = 0] = vectors?.dims ?? [];
+    const numbers = vectors && toFloats(vectors);
+    const lengths = Array.from({ length: rows }, (_, row) =>
+      Math.hypot(...numbers!.subarray(row * size, (row + 1) * size)),
+    );
+    return lengths.every((length) => Math.abs(length - 1) < LENGTH_TOLERANCE);
+  });
+}
+
 /** Returns the factor of `logits = factor · products + constant` by least squares; undefined if they are not alike. */
 function scaleOf(logits: Float32Array, of: Float64Array): number | undefined {
-  if (logits.length !== of.length || Math.max(...of) - Math.min(...of) < LEAST_SPREAD) return undefined;
+  if (logits.length !== of.length || of.length < LEAST_PRODUCTS) return undefined;
+  // A list is too long to be the arguments of a function.
+  const [least, most] = [
+    of.reduce((one, other) => Math.min(one, other)),
+    of.reduce((one, other) => Math.max(one, other)),
+  ];
+  if (most - least < LEAST_SPREAD) return undefined;
   const [logit, product] = [mean(logits), mean(of)];
   let [above, below] = [0, 0];
   for (const [at, one] of of.entries()) {

@@ -46,3 +46,26 @@ test('nothing is kept where the output is not scale · product + bias, or does n
   const alike = { ...run(68, 68, 68), text_embeds: matrix([3, 2], 1, 0, 1, 0, 1, 0) };
   expect(labelVectors(alike, 'logits_per_image', 7)).toBeUndefined();
 });
+
+test('nothing is kept where another image may have another scale', () => {
+  // The model divides by the length of the image's vector, and returns it as it is: 100 for this image is 50 for the vector.
+  const long = { ...run(80, 96, 60), image_embeds: matrix([1, 2], 1.6, 1.2) };
+  expect(labelVectors(long, 'logits_per_image', 7)).toBeUndefined();
+  const texts = { ...run(80, 96, 60), text_embeds: matrix([3, 2], 2, 0, 1.2, 1.6, 0, 2) };
+  expect(labelVectors(texts, 'logits_per_image', 7)).toBeUndefined();
+  // Probabilities of two labels: a line goes through any two.
+  const two = { logits_per_image: matrix([1, 2], 0.55, 0.45), text_embeds: matrix([2, 2], 1, 0, 0, 1) };
+  expect(labelVectors({ ...two, image_embeds: IMAGE }, 'logits_per_image', 7)).toBeUndefined();
+});
+
+test('the labels of many images are kept as well', () => {
+  const count = 100_000;
+  const repeat = (...row: number[]) =>
+    Float32Array.from({ length: count * row.length }, (_, at) => row[at % row.length]!);
+  const outputs = {
+    logits_per_image: { ...matrix([count, 3]), data: repeat(80, 96, 60) },
+    image_embeds: { ...matrix([count, 2]), data: repeat(0.8, 0.6) },
+    text_embeds: TEXTS,
+  };
+  expect(labelVectors(outputs, 'logits_per_image', 7)).toMatchObject({ scale: expect.closeTo(100, 3) });
+});
