@@ -36,7 +36,7 @@ type FreeDimensions = NonNullable<EngineOptions['freeDimensions']>;
 export function adaptGraph(model: Uint8Array, freeDimensions: FreeDimensions = {}): Uint8Array {
   try {
     const graph = find(model, 7);
-    const adapted = graph && new Adapter(graph, freeDimensions).adapt();
+    const adapted = graph && new Adapter(graph, opsetOf(model), freeDimensions).adapt();
     if (!adapted) return model;
     return join([...fields(model)].flatMap(({ field, whole }) => (field === 7 ? encode(7, adapted) : [whole])));
   } catch (cause) {
@@ -45,8 +45,16 @@ export function adaptGraph(model: Uint8Array, freeDimensions: FreeDimensions = {
   }
 }
 
+/** Returns the version of ONNX's own operators that a model uses. */
+function opsetOf(model: Uint8Array): number {
+  // OperatorSetIdProto: its domain, empty for ONNX's own, and its version.
+  const own = all(model, 8).find((message) => ['', 'ai.onnx'].includes(text(find(message, 1))));
+  return (own && numberIn(own, 2)) ?? 1;
+}
+
 class Adapter {
   readonly #graph: Uint8Array;
+  readonly #opset: number;
   readonly #freeDimensions: FreeDimensions;
   readonly #constants: ReadonlyMap<string, OnnxTensor>;
   /** The names of what is only read as a start or an end of a `Slice`. */
@@ -55,8 +63,9 @@ class Adapter {
   readonly #byPlace: ReadonlySet<string>;
   #added = 0;
 
-  constructor(graph: Uint8Array, freeDimensions: FreeDimensions) {
+  constructor(graph: Uint8Array, opset: number, freeDimensions: FreeDimensions) {
     this.#graph = graph;
+    this.#opset = opset;
     this.#freeDimensions = freeDimensions;
     const nodes = all(graph, 1).map((message) => new OnnxNode(message));
     const initializers = all(graph, 5).map((message) => readTensor(message, new Map()));
@@ -68,7 +77,8 @@ class Adapter {
     const readers = nodes.flatMap(({ type, inputs }) =>
       inputs.map((name, at) => ({ name, isSlice: type === 'Slice' && (at === 1 || at === 2) })),
     );
-    const others = new Set(readers.filter(({ isSlice }) => !isSlice).map(({ name }) => name));
+    const outputs = all(graph, 12).map((message) => text(find(message, 1)));
+    const others = new Set([...outputs, ...readers.filter(({ isSlice }) => !isSlice).map(({ name }) => name)]);
     this.#bounds = new Set(readers.map(({ name }) => name).filter((name) => !others.has(name)));
   }
 
@@ -120,7 +130,9 @@ class Adapter {
     const isNearest =
       (node.text('mode') ?? 'nearest') === 'nearest' &&
       node.text('coordinate_transformation_mode') === 'asymmetric' &&
-      node.text('nearest_mode') === 'floor';
+      node.text('nearest_mode') === 'floor' &&
+      // In another order than the dims, since opset 18.
+      !node.has('axes');
     const factor = wholeFactor(this.#constants.get(scales ?? ''));
     if (!isNearest || node.inputs.length !== 3 || factor === undefined) return undefined;
     // A texture unit for each copy: few are enough if the image is enlarged again and again.
@@ -148,6 +160,8 @@ class Adapter {
 
   /** Copies a tensor of any rank: its first axis from the first index to the last. */
   #copy(from: string, to: string): Pieces {
+    // Before opset 10, a slice had attributes in place of inputs.
+    if (this.#opset < 10) return encodeNode('Slice', [from], [to], { axes: [0], starts: [0], ends: [2 ** 31 - 1] });
     const [first, last] = [this.#constant(0), this.#constant(2 ** 31 - 1)];
     return [...first.field, ...last.field, ...encodeNode('Slice', [from, first.name, last.name, first.name], [to])];
   }

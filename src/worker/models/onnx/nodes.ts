@@ -28,6 +28,10 @@ export class OnnxNode {
     return value && readTensor(value, new Map());
   }
 
+  has(attribute: string): boolean {
+    return this.#attributes.has(attribute);
+  }
+
   /** Returns a text; undefined if there is no such attribute. */
   text(attribute: string): string | undefined {
     const value = this.#find(attribute, 4);

@@ -43,6 +43,18 @@ for (const [name, changed] of [
     expect(await outputsOf(adapted)).toEqual(await outputsOf(model));
   });
 
+for (const [what, name, isChanged] of [
+  ['before opset 10, where a slice has attributes', 'reshaped_opset9', true],
+  ['that returns the end of a slice', 'end_as_output', false],
+  ['that gives scales in another order than the dims', 'resize_axes', false],
+] as const)
+  test(`a graph computes the same: ${what}`, async () => {
+    const model = read(name);
+    const adapted = adaptGraph(model);
+    expect(adapted !== model).toBe(isChanged);
+    expect(await outputsOf(adapted)).toEqual(await outputsOf(model));
+  });
+
 test('ends of slices fit into int32; what else has such numbers keeps them', () => {
   const numbers = (model: Uint8Array): boolean => Buffer.from(model).includes(Buffer.from('ffffffffffffff7f', 'hex'));
   const open = read('tasks/instance-yolov5/model');
