@@ -58,7 +58,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
     /^worker\/(handlers\/(text-(handler|input|classifier|feature|reranker)|fill-mask|zero-shot-text|task-tokens|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
   ],
   ['ocr', /^worker\/(handlers\/text-|outputs\/ocr\/)/],
-  ['audio', /^(worker\/(handlers\/(audio|voice|silero|speech)|audio\/|outputs\/sp(eech|oken))|contract\/audio)/],
+  ['audio', /^(worker\/(handlers\/(audio|voice|silero|speech)|audio\/|outputs\/(speech|ctc-text))|contract\/audio)/],
   ['explain', /^worker\/handlers\/explain\//],
   ['gpu', /^worker\/(handlers\/gpu-|transforms\/gpu\/|engines\/onnx\/(web|device|placement))/],
   ['tensorflow', /^worker\/engines\/tfjs\//],

@@ -1,7 +1,7 @@
 /**
- * What a model of images and texts, in one file, has told about a list of labels: with it, the model reads one text
- * with the next image instead of all. CLIP and SigLIP return `scale · (image · text) + bias` beside both vectors, and
- * do not say the scale; it follows from the first run.
+ * The vectors of labels, as a model of images and texts in one file returns them (CLIP, SigLIP). With them, the model
+ * reads one text with the next image instead of all. Its scores are `scale · (image · text) + bias`; the scale is
+ * computed from the first run, by least squares.
  */
 import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { toFloats } from '../tensors/tensors.js';
@@ -13,9 +13,9 @@ const VECTORS = { images: 'image_embeds', texts: 'text_embeds' } as const;
 const TOLERANCE = 1e-5;
 /** The largest difference of a vector's length from 1. */
 const LENGTH_TOLERANCE = 1e-3;
-/** Through two products with their outputs goes a line, whatever the model does. */
+/** A line fits any two products, whatever the model computes. */
 const LEAST_PRODUCTS = 3;
-/** Products that differ by less do not tell the scale exactly enough. */
+/** If the products differ by less, the scale is not exact enough. */
 const LEAST_SPREAD = 0.01;
 
 /** The vectors of a list of labels, as the model has read them. */
@@ -29,8 +29,9 @@ export interface LabelVectors {
 /**
  * Returns the labels' vectors of a run with all of them.
  * @param logits the name of the output `[images, texts]`
- * @returns undefined if the model returns no vectors, or not of length 1, as the scale of one image would not be that of
- *   the next; and if its output is not what the formula gives, or is too small to tell
+ * @returns undefined if the model returns no vectors, or vectors of another length than 1, with which each image would
+ *   have a scale of its own; if its scores are not those of the formula; or if there are too few products, or too
+ *   similar ones, to compute the scale
  */
 export function labelVectors(outputs: Tensors, logits: string, tokens: number): LabelVectors | undefined {
   const vectors = outputs[VECTORS.texts];

@@ -1,4 +1,4 @@
-/** What a repository's files say of a model that hears letters: how sound becomes its input, and what its classes are. */
+/** What a repository's files say of a CTC model of speech: how sound becomes its input, and what its classes are. */
 import { SAMPLE_RATES } from '../../contract/audio.js';
 import type { Files } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
@@ -8,7 +8,7 @@ import { underivable, type Json } from '../../shared/hugging-face.js';
 import { loadScript } from '../../shared/load-script.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { isRecord } from '../../shared/schema.js';
-import type { Letters } from '../outputs/spoken-text.js';
+import type { CtcVocabulary } from '../outputs/ctc-text.js';
 
 export const VOCABULARY = 'vocab.json';
 export const TOKENIZER_CONFIG = 'tokenizer_config.json';
@@ -23,7 +23,7 @@ const TOKENIZERS = ['Wav2Vec2CTCTokenizer', 'Wav2Vec2Tokenizer'];
 export interface SpeechModel {
   /** Samples per second. */
   readonly sampleRate: number;
-  /** Whether the model hears sound of mean 0 and variance 1. */
+  /** Whether the model's input has mean 0 and variance 1. */
   readonly isNormalized: boolean;
   /** The dtype of the input for a mask, if the model has one. */
   readonly mask: DType | undefined;
@@ -31,7 +31,7 @@ export interface SpeechModel {
   readonly ratio: number;
   /** The samples of its first frame. */
   readonly leastSamples: number;
-  readonly letters: Letters;
+  readonly vocabulary: CtcVocabulary;
   /** Does what the tokenizer does with the whole text. */
   readonly clean: (text: string) => string;
 }
@@ -47,7 +47,7 @@ export async function readSpeechModel(
   output: OutputInfo,
   given: number | undefined,
 ): Promise<SpeechModel> {
-  const [vocabulary, tokenizer, extractor, config] = await Promise.all(
+  const [tokens, tokenizer, extractor, config] = await Promise.all(
     [VOCABULARY, TOKENIZER_CONFIG, PREPROCESSOR, HF_CONFIG].map(async (name) => await read(files, name)),
   );
   const {
@@ -61,7 +61,7 @@ export async function readSpeechModel(
       'feature_extractor_type',
       type,
       EXTRACTOR,
-      'The model hears something other than samples.',
+      'The model takes something other than samples.',
     );
   const sampleRate = given ?? ownRate;
   if (!isSampleRate(sampleRate))
@@ -96,16 +96,16 @@ export async function readSpeechModel(
   if (others.length > 0 || input.dims.length !== 2 || output.dims.length !== 3)
     throw new TabServeError(
       'model-config',
-      `speech_recognizer needs a model with an input [rows, samples] and an output [rows, frames, letters]; this one has the inputs ${model.inputs.map(({ name, dims }) => `"${name}" [${dims.map((dim) => dim ?? '?').join(', ')}]`).join(', ')} and the output "${output.name}" of ${output.dims.length} dims. ${NEITHER}`,
+      `speech_recognizer needs a model with an input [rows, samples] and an output [rows, frames, classes]; this one has the inputs ${model.inputs.map(({ name, dims }) => `"${name}" [${dims.map((dim) => dim ?? '?').join(', ')}]`).join(', ')} and the output "${output.name}" of ${output.dims.length} dims. ${NEITHER}`,
     );
-  const letters = lettersOf(vocabulary!, tokenizer!);
+  const vocabulary = vocabularyOf(tokens!, tokenizer!);
   // Tokens that were added for training may have numbers behind the model's classes.
-  const last = Math.max(...(Object.values(vocabulary!) as number[]));
+  const last = Math.max(...(Object.values(tokens!) as number[]));
   const count = output.dims[2];
   if (typeof count === 'number' && last >= count)
     throw new TabServeError(
       'model-config',
-      `${VOCABULARY} has the letter number ${last}, and the model's output "${output.name}" has ${count}: they are of two models.`,
+      `${VOCABULARY} has the token number ${last}, and the model's output "${output.name}" has ${count}: they are of two models.`,
     );
   const cleans = tokenizer!['clean_up_tokenization_spaces'] === true;
   const cleanUp = cleans && (await loadScript(async () => (await import('../text/clean-up.js')).cleanUp));
@@ -116,7 +116,7 @@ export async function readSpeechModel(
     ratio: strides.reduce((product, stride) => product * stride, 1),
     // From the last layer back: how much of the layer before it one frame sees.
     leastSamples: kernels.reduceRight((seen, kernel, at) => (seen - 1) * strides[at]! + kernel, 1),
-    letters,
+    vocabulary,
     clean: cleanUp || ((text) => text),
   };
 }
@@ -143,16 +143,16 @@ function isSizes(value: unknown): value is readonly number[] {
 }
 
 /** @throws `model-config` */
-function lettersOf(vocabulary: Json, tokenizer: Json): Letters {
+function vocabularyOf(tokens: Json, tokenizer: Json): CtcVocabulary {
   const texts = new Map<number, string>();
-  for (const [text, id] of Object.entries(vocabulary)) {
+  for (const [text, id] of Object.entries(tokens)) {
     if (!Number.isInteger(id))
       throw underivable(
         VOCABULARY,
         text,
         id,
         "the number of the model's class for it",
-        isRecord(id) ? 'It has the letters of several languages: keep those that the model was exported with.' : '',
+        isRecord(id) ? 'It has the tokens of several languages: keep those that the model was exported with.' : '',
       );
     texts.set(id as number, text);
   }
@@ -161,7 +161,7 @@ function lettersOf(vocabulary: Json, tokenizer: Json): Letters {
   const blankText = tokenOf(tokenizer['pad_token'], '<pad>');
   const blank = [...texts].find(([, text]) => text === blankText)?.[0];
   if (blank === undefined)
-    throw underivable(TOKENIZER_CONFIG, 'pad_token', blankText, `a token of ${VOCABULARY}`, 'It stands for no letter.');
+    throw underivable(TOKENIZER_CONFIG, 'pad_token', blankText, `a token of ${VOCABULARY}`, 'It is the blank of CTC.');
   return {
     texts,
     blank,

@@ -1,4 +1,4 @@
-import { SAMPLE_RATES, type AudioInput } from '../../contract/audio.js';
+import type { AudioInput } from '../../contract/audio.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Context } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
@@ -8,7 +8,7 @@ import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { speechChunks } from '../audio/speech-chunks.js';
 import { numbersOf } from '../outputs/rows.js';
-import { lettersOf, textOfLetters, wordsOf, type TextPart } from '../outputs/spoken-text.js';
+import { decodeFrames, joinText, joinWords, type TextPart } from '../outputs/ctc-text.js';
 import { zeroMeanUnitVariance } from '../audio/samples.js';
 import { integers, toFloats } from '../tensors/tensors.js';
 import { AudioHandler } from './audio-handler.js';
@@ -18,7 +18,7 @@ import { MASK, PREPROCESSOR, readSpeechModel, TOKENIZER_CONFIG, VOCABULARY, type
 export interface SpeechRecognizerParams {
   /** Whether the answer says when each word or each character was said. */
   readonly timestamps?: 'word' | 'character';
-  /** Seconds: longer sound is heard in chunks of this length, which overlap by a third. */
+  /** Seconds: longer sound is divided into chunks of this length, which overlap by a third. */
   readonly chunkLength?: number;
 }
 
@@ -37,14 +37,17 @@ export interface SpokenText {
   readonly parts?: readonly SpokenPart[];
 }
 
-/** What `inference` returns: the likeliest letter of each frame, int32 `[rows, frames]`; −1 behind a row's last one. */
+/** The key of every handler of sound; the default is the repository's. */
+const { default: _, ...RATE } = AudioHandler.schema['sampleRate']!;
+
+/** What `inference` returns: the likeliest class of each frame, int32 `[rows, frames]`; −1 behind a row's last one. */
 const FRAMES = 'frames';
 
 /**
- * Writes what is said in a recording, with a model that hears a letter in each frame, as wav2vec 2.0, HuBERT and WavLM
- * do (CTC). The text is that of transformers' pipeline `automatic-speech-recognition`: the likeliest letters, without a
- * language model. Sound longer than `chunkLength` is heard in chunks, as with the pipeline's `chunk_length_s`. The rows
- * of a batch run one after the other, so that no padding changes what is heard.
+ * Writes what is said in a recording, with a CTC model such as wav2vec 2.0, HuBERT or WavLM, which returns a score for
+ * each character in each frame of sound. The text is that of transformers' pipeline `automatic-speech-recognition`: the
+ * likeliest characters, without a language model. Sound longer than `chunkLength` is divided into chunks, as with the
+ * pipeline's `chunk_length_s`. The rows of a batch run one after the other, so that padding changes no answer.
  *
  * It reads `vocab.json`, `tokenizer_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text }`; with `timestamps` `{ text, parts: [{ text, start, end }, …] }`, in seconds
@@ -59,12 +62,9 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
 
   static override readonly schema: ConfigSchema = {
     sampleRate: {
-      type: 'integer',
-      minimum: SAMPLE_RATES.least,
-      maximum: SAMPLE_RATES.most,
-      readOnly: true,
+      ...RATE,
       description:
-        "The samples per second of the model's input. Sound of another rate is resampled. Default: sampling_rate of preprocessor_config.json.",
+        'The samples per second of the model. Sound of another rate is resampled. Default: that of preprocessor_config.json.',
     },
     timestamps: {
       enum: ['word', 'character'],
@@ -73,7 +73,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     chunkLength: {
       type: 'number',
       minimum: 1,
-      description: 'Seconds: longer sound is heard in chunks of this length, which overlap by a third.',
+      description: 'Seconds: longer sound is divided into chunks of this length, which overlap by a third.',
       default: 30,
     },
   };
@@ -84,7 +84,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   #speech!: SpeechModel;
 
   /**
-   * Opens the model and reads its letters.
+   * Opens the model and reads its vocabulary.
    * @throws `model-config` if the files say what this handler cannot do, or what the model is not
    */
   override async initialize(context: Context): Promise<void> {
@@ -112,37 +112,37 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     );
   }
 
-  /** Hears each row alone, chunk by chunk. */
+  /** Runs the model on each row alone, chunk by chunk. */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const { data, dims } = inputs[this.inputInfo.name]!;
     const [rows, length] = dims as readonly [number, number];
-    const heard: number[][] = Array.from({ length: rows }, () => []);
-    for (const [index, letters] of heard.entries()) {
+    const classes: number[][] = Array.from({ length: rows }, () => []);
+    for (const [index, own] of classes.entries()) {
       if (context.failures.has(index)) continue;
       const row = (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context));
       const seconds = this.param<number>('chunkLength', index, context);
       for (const { start, end, from, to } of speechChunks(row.length, seconds * this.sampleRate, this.#speech.ratio)) {
         const outputs = await this.model.run(this.#feeds(row.subarray(start, end)), { signal: context.signal });
-        for (const letter of this.#likeliest(outputs).slice(from, to)) letters.push(letter);
+        for (const likeliest of this.#likeliest(outputs).slice(from, to)) own.push(likeliest);
         context.heartbeat();
         await nextTask();
       }
     }
-    const most = Math.max(...heard.map((row) => row.length));
+    const most = Math.max(...classes.map((row) => row.length));
     const frames = new Int32Array(rows * most).fill(-1);
-    for (const [index, letters] of heard.entries()) frames.set(letters, index * most);
+    for (const [index, own] of classes.entries()) frames.set(own, index * most);
     return { [FRAMES]: { dtype: 'int32', dims: [rows, most], data: frames } };
   }
 
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => SpokenText {
     const { data, dims } = numbersOf(outputs, FRAMES);
-    const { letters, ratio, clean } = this.#speech;
+    const { vocabulary, ratio, clean } = this.#speech;
     const most = dims[1]!;
     return (index) => {
       const row = (data as Int32Array).subarray(index * most, (index + 1) * most);
       const end = row.indexOf(-1);
-      const parts = lettersOf(end < 0 ? row : row.subarray(0, end), letters);
-      const text = clean(textOfLetters(parts, letters));
+      const parts = decodeFrames(end < 0 ? row : row.subarray(0, end), vocabulary);
+      const text = clean(joinText(parts, vocabulary));
       const seconds = (part: TextPart): SpokenPart => ({
         text: part.text,
         start: (part.start * ratio) / this.sampleRate,
@@ -150,7 +150,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
       });
       const timestamps = this.param<SpeechRecognizerParams['timestamps']>('timestamps', index, context);
       if (timestamps === undefined) return { text };
-      return { text, parts: (timestamps === 'word' ? wordsOf(parts, letters) : parts).map(seconds) };
+      return { text, parts: (timestamps === 'word' ? joinWords(parts, vocabulary) : parts).map(seconds) };
     };
   }
 

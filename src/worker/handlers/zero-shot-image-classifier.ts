@@ -42,8 +42,9 @@ const LOGITS = 'logits_per_image';
  *
  * The model is one file with inputs for both, `model.onnx`. What its two parts (`text_model.onnx` and
  * `vision_model.onnx`) return becomes no probability without the scale that the whole model multiplies with, which they
- * do not have: `image_text_embedder` reads them. A model that returns `image_embeds` and `text_embeds`, of length 1, as
- * well reads three labels or more once: their vectors stay in the worker, up to `maxStateBytes`, and the model reads one text with the next image.
+ * do not have: `image_text_embedder` reads them. If the model also returns `image_embeds` and `text_embeds`, of length 1,
+ * it reads a list of three labels or more once: their vectors stay in the worker, up to `maxStateBytes`, and the model
+ * reads one text with the next image.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotImageClassifier extends VisionHandler<Classification> {

@@ -4,7 +4,7 @@ import { soundOf } from '../../../models/tasks/sound.ts';
 import { SpeechRecognizer, type SpokenText } from '../../../../src/worker/handlers/speech-recognizer.ts';
 import type { Params } from '../../../../src/contract/handler.ts';
 import { speechChunks } from '../../../../src/worker/audio/speech-chunks.ts';
-import { lettersOf, textOfLetters, wordsOf, type Letters } from '../../../../src/worker/outputs/spoken-text.ts';
+import { decodeFrames, joinText, joinWords, type CtcVocabulary } from '../../../../src/worker/outputs/ctc-text.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { stubSession } from '../../support/stub-session.ts';
 import { openTask } from './task-models.ts';
@@ -39,7 +39,7 @@ const FILES = {
   'config.json': { conv_kernel: [2], conv_stride: [2] },
 };
 
-/** Opens a model that hears what `frames` says, with changes of its files. */
+/** Opens a model that answers with `frames`, with changes of its files. */
 async function open(
   changes: Readonly<Record<string, unknown>>,
   frames: readonly (readonly number[])[] = [],
@@ -61,7 +61,7 @@ async function open(
 
 for (const [what, changes, message] of [
   ['a missing file', { 'vocab.json': undefined }, /has no vocab\.json/],
-  ['letters of several languages', { 'vocab.json': { eng: { a: 0 } } }, /letters of several languages/],
+  ['tokens of several languages', { 'vocab.json': { eng: { a: 0 } } }, /tokens of several languages/],
   ['no blank', { 'tokenizer_config.json': { pad_token: '[PAD]' } }, /pad_token is "\[PAD\]"/],
   [
     'features of another kind',
@@ -78,21 +78,21 @@ for (const [what, changes, message] of [
   ),
   // transformers writes the sounds of such a model with spaces between them.
   [
-    'sounds in place of letters',
+    'phonemes in place of characters',
     { 'tokenizer_config.json': { tokenizer_class: 'Wav2Vec2PhonemeCTCTokenizer', word_delimiter_token: null } },
     /tokenizer_class is "Wav2Vec2PhonemeCTCTokenizer"/,
   ],
   [
-    'sounds in place of letters, by config.json',
+    'phonemes in place of characters, by config.json',
     { 'config.json': { ...FILES['config.json'], tokenizer_class: 'Wav2Vec2PhonemeCTCTokenizer' } },
     /tokenizer_class is "Wav2Vec2PhonemeCTCTokenizer"/,
   ],
   ['fewer frames', { 'config.json': { ...FILES['config.json'], add_adapter: true } }, /add_adapter is true/],
   ['no strides', { 'config.json': {} }, /conv_stride is missing/],
   [
-    'more letters than the model has',
+    'more tokens than the model has',
     { 'vocab.json': { '<pad>': 0, b: 3 } },
-    /letter number 3, and the model's output "logits" has 3/,
+    /token number 3, and the model's output "logits" has 3/,
   ],
 ] as const)
   test(`what the files say and cannot be is refused: ${what}`, async () => {
@@ -110,7 +110,7 @@ test('handler.sampleRate counts in place of a rate that the files lack', async (
 });
 
 // As `Wav2Vec2CTCTokenizer.from_pretrained(…).decode` of transformers 4.57.
-test('without a word delimiter, its usual text is a letter', async () => {
+test('without a word delimiter, its usual text is a character', async () => {
   const frames = [
     [0, 1, 0],
     [0, 0, 1],
@@ -120,13 +120,13 @@ test('without a word delimiter, its usual text is a letter', async () => {
   expect(await heard()).toEqual([{ text: 'a|a' }]);
 });
 
-test('tokens that were added for training may have numbers behind the letters', async () => {
+test('tokens that were added for training may have numbers behind the classes', async () => {
   const added = { 3: { content: '<s>' }, 4: { content: '</s>' } };
   const heard = await open({ 'tokenizer_config.json': { added_tokens_decoder: added } }, [[0, 1, 0]]);
   expect(await heard()).toEqual([{ text: 'a' }]);
 });
 
-test('a letter is heard once for each run of it; a score that is no number fails', async () => {
+test('a class that repeats is one character; a score that is no number fails', async () => {
   const heard = await open({}, [
     [0, 1, 0],
     [0, 1, 0],
@@ -142,8 +142,8 @@ test('a letter is heard once for each run of it; a score that is no number fails
   });
 });
 
-test('letters and words have the frames in which they are heard', () => {
-  const letters: Letters = {
+test('characters and words have the frames that they come from', () => {
+  const vocabulary: CtcVocabulary = {
     texts: new Map([
       [0, '_'],
       [1, 'A'],
@@ -156,7 +156,7 @@ test('letters and words have the frames in which they are heard', () => {
     space: ' ',
     isLowerCase: true,
   };
-  const parts = lettersOf([3, 0, 1, 1, 0, 2, 3, 3, 9, 0], letters);
+  const parts = decodeFrames([3, 0, 1, 1, 0, 2, 3, 3, 9, 0], vocabulary);
   expect(parts).toEqual([
     { text: ' ', start: 0, end: 1 },
     { text: 'A', start: 2, end: 4 },
@@ -164,8 +164,8 @@ test('letters and words have the frames in which they are heard', () => {
     { text: ' ', start: 6, end: 8 },
     { text: '?', start: 8, end: 9 },
   ]);
-  expect(textOfLetters(parts, letters)).toBe('ab ?');
-  expect(wordsOf(parts, letters)).toEqual([
+  expect(joinText(parts, vocabulary)).toBe('ab ?');
+  expect(joinWords(parts, vocabulary)).toEqual([
     { text: 'AB', start: 2, end: 6 },
     { text: '?', start: 8, end: 9 },
   ]);

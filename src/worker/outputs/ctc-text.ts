@@ -1,10 +1,10 @@
-/** Text of what a model that was trained with CTC (Graves et al. 2006) hears, as transformers' `Wav2Vec2CTCTokenizer`. */
+/** Decodes the output of a CTC model (Graves et al. 2006) to text, as transformers' `Wav2Vec2CTCTokenizer` does. */
 
-/** The letters of a model. */
-export interface Letters {
+/** The vocabulary of a CTC model. */
+export interface CtcVocabulary {
   /** The text of each class. */
   readonly texts: ReadonlyMap<number, string>;
-  /** The class that stands for no letter. */
+  /** The class that stands for no character: CTC's blank. */
   readonly blank: number;
   /** The text of a class that has none of its own. */
   readonly unknown: string;
@@ -14,28 +14,29 @@ export interface Letters {
   readonly isLowerCase: boolean;
 }
 
-/** A part of a text: a letter or a word. */
+/** A part of a text: a character or a word. */
 export interface TextPart {
   readonly text: string;
-  /** The first frame in which it is heard, and the one after its last. */
+  /** Its first frame, and the one after its last. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Returns the letters in the likeliest classes of the frames: each run of one class is one letter, and blanks are none. */
-export function lettersOf(classes: ArrayLike<number>, letters: Letters): readonly TextPart[] {
+/** Returns the characters of the frames' likeliest classes: repetitions of a class are one character, and blanks are none. */
+export function decodeFrames(classes: ArrayLike<number>, vocabulary: CtcVocabulary): readonly TextPart[] {
   const parts: TextPart[] = [];
   for (let start = 0, end = 0; start < classes.length; start = end) {
     const own = classes[start]!;
     while (end < classes.length && classes[end] === own) end++;
-    const text = letters.texts.get(own) ?? letters.unknown;
-    if (own !== letters.blank) parts.push({ text: text === letters.delimiter ? letters.space : text, start, end });
+    const text = vocabulary.texts.get(own) ?? vocabulary.unknown;
+    if (own !== vocabulary.blank)
+      parts.push({ text: text === vocabulary.delimiter ? vocabulary.space : text, start, end });
   }
   return parts;
 }
 
-/** Returns the text of letters. */
-export function textOfLetters(parts: readonly TextPart[], { isLowerCase }: Letters): string {
+/** Joins characters to a text. */
+export function joinText(parts: readonly TextPart[], { isLowerCase }: CtcVocabulary): string {
   const text = parts
     .map((part) => part.text)
     .join('')
@@ -43,8 +44,8 @@ export function textOfLetters(parts: readonly TextPart[], { isLowerCase }: Lette
   return isLowerCase ? text.toLowerCase() : text;
 }
 
-/** Returns the words of letters: what stands between spaces. */
-export function wordsOf(parts: readonly TextPart[], { space }: Letters): readonly TextPart[] {
+/** Joins characters to words: those between two spaces are one. */
+export function joinWords(parts: readonly TextPart[], { space }: CtcVocabulary): readonly TextPart[] {
   const words: TextPart[] = [];
   let isWithin = false;
   for (const { text, start, end } of parts) {
