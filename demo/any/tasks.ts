@@ -11,7 +11,7 @@ import { CLICK, clickSegments, segmentClicked } from './click-segmenter.js';
 import { findPhotos, photoSearch, SEARCH } from './photo-search.js';
 import type { AnswerView, AskOptions, Fields, Sample, Task, TaskEvents } from './task.js';
 import { depthView } from './views/depth.js';
-import { masksView, plainView, rankingView, writtenView } from './views/listed.js';
+import { masksView, plainView, rankingView, spokenView, writtenView } from './views/listed.js';
 import { answersView, entitiesView } from './views/marked.js';
 import { cutOutView, pictureView } from './views/picture.js';
 import { regionsView } from './views/regions.js';
@@ -132,7 +132,7 @@ for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[ind
   text_handler: of(() => textFields(SENTENCE), plainView),
   audio_handler: of(audioFields, plainView),
   voice_activity_detector: of(audioFields, plainView),
-  speech_recognizer: { ...of(audioFields, plainView), params: { timestamps: 'word' } },
+  speech_recognizer: { ...of(audioFields, spokenView), params: { timestamps: 'word' } },
   graph_workflow: of(tensorFields, plainView),
   base_handler: of(tensorFields, plainView),
 };

@@ -5,6 +5,7 @@ import type {
   RankedText,
   RankingInput,
   ResultOf,
+  SpeechRecognizer,
   TextGenerator,
 } from '../../../src/index.js';
 import { bars } from '../../outputs/bars.js';
@@ -75,6 +76,33 @@ export function writtenView(): AnswerView<ResultOf<TextGenerator>> {
     clear() {
       head(undefined);
       text.textContent = '';
+    },
+  };
+}
+
+/** Shows what is said in a recording, and when each word is. */
+export function spokenView(): AnswerView<ResultOf<SpeechRecognizer>> {
+  const text = el('p', { class: 'marked', dir: 'auto' });
+  const list = el('ol', { class: 'ranked', 'aria-label': 'Words, in their order' });
+  const { element, head } = headed(text, list);
+  return {
+    element,
+    show({ text: spoken, parts = [] }) {
+      head(spoken === '' ? 'Nothing is said' : counted(parts.length, 'part'));
+      text.textContent = spoken;
+      list.replaceChildren(
+        ...parts
+          .slice(0, MAX_LISTED)
+          .map((part) =>
+            el('li', {}, el('span', { dir: 'auto' }, part.text), el('span', {}, `${part.start.toFixed(2)} s`)),
+          ),
+      );
+      return spoken === '' ? 'Nothing is said.' : spoken;
+    },
+    clear() {
+      head(undefined);
+      text.textContent = '';
+      list.replaceChildren();
     },
   };
 }
