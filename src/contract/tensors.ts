@@ -85,7 +85,7 @@ export interface Session extends AsyncDisposable {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
    * Runs the model once. Concurrent calls wait for one another. `signal` aborts the request to a server; a run on this
-   * device cannot be interrupted.
+   * device that has begun cannot be interrupted, and one that waits does not begin.
    * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`,
    *   `out-of-memory`, `aborted`.
    */

@@ -3,6 +3,7 @@ import { type GpuSession, GpuTensor } from '../tensors/gpu-tensor.js';
 import type { DeviceLoss } from './device-loss.js';
 import { arrayName } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
+import { abortError } from '../../shared/abort.js';
 
 /** A model that an engine has loaded. The caller makes one call at a time. */
 export interface LoadedModel {
@@ -57,6 +58,7 @@ export class LockedSession implements GpuSession {
 
   async #run(feeds: Tensors, options: RunOptions | undefined): Promise<Tensors> {
     if (this.#disposed) throw new TabServeError('disposed', 'The session has been disposed of.');
+    if (options?.signal?.aborted) throw abortError(options.signal);
     this.loss?.check();
     const running = this.model.run(feeds, options);
     const outputs = await (this.loss ? this.loss.race(running) : running);
