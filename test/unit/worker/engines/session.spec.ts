@@ -25,15 +25,19 @@ test('feeds must have the names, dtypes, dims and lengths of the inputs', () => 
 
 test('a run whose signal has aborted while it waited does not begin; the next one does', async () => {
   const ran: number[] = [];
-  let end = (): void => {};
-  const ended = new Promise<void>((resolve) => (end = resolve));
+  let [begin, end] = [(): void => {}, (): void => {}];
+  const [begun, ended] = [
+    new Promise<void>((resolve) => (begin = resolve)),
+    new Promise<void>((resolve) => (end = resolve)),
+  ];
   const session = new LockedSession(
     {
       inputs: [input('x')],
       outputs: [],
       async run({ x }) {
         ran.push((x!.data as Float32Array)[0]!);
-        if (ran.length === 1) await ended;
+        begin();
+        await ended;
         return {};
       },
       release() {},
@@ -45,6 +49,7 @@ test('a run whose signal has aborted while it waited does not begin; the next on
   const running = session.run({ x: tensor(1, 0) }, { signal: stop.signal });
   const waiting = session.run({ x: tensor(2, 0) }, { signal: stop.signal });
   const refused = expect(waiting).rejects.toMatchObject({ code: 'aborted', message: 'Nobody waits.' });
+  await begun;
   stop.abort(new Error('Nobody waits.'));
   end();
   await Promise.all([running, refused]);
