@@ -6,7 +6,7 @@ import { defaultThreads } from '../../shared/threads.js';
 import type { Platform } from '../../worker/host/platform.js';
 
 /**
- * Is `fetch`, and answers a `file:` URL with the file, as a server would: 404 if there is no such file. Only a model
+ * Is `fetch`, and answers a `file:` URL with the file, or a range of it, as a server would: 404 if there is no such file. Only a model
  * that the app itself has named by a path has such URLs: an archive can name no file outside of its own folder, and
  * `fetch` follows no redirect to a file.
  */
@@ -18,7 +18,12 @@ export const fetchLocal: typeof fetch = async (input, init) => {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return new Response(null, { status: 404 });
   const headers = { 'content-length': String(found.size), 'content-type': 'application/octet-stream' };
-  return new Response(await openAsBlob(path), { headers });
+  const file = await openAsBlob(path);
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(new Headers(init?.headers).get('range') ?? '') ?? [];
+  if (first === undefined) return new Response(file, { headers });
+  const part = file.slice(Number(first), Number(last) + 1);
+  const range = `bytes ${first}-${Number(first) + part.size - 1}/${found.size}`;
+  return new Response(part, { status: 206, headers: { 'content-type': file.type, 'content-range': range } });
 };
 
 /** What a worker thread has in place of what a Web Worker has. */

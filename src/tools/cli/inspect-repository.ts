@@ -1,11 +1,13 @@
 import { allParts, partsOf, type Archive, type Part } from '../../contract/archive.js';
-import { messageOf, TabServeError } from '../../contract/errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import { MAX_TEXT_BYTES } from '../../contract/limits.js';
 import type { Precision } from '../../contract/precisions.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { loadHandler } from '../../worker/handlers/registry.js';
 import type { ArchiveLocation } from '../../worker/models/archive.js';
+import { withNearest } from '../../worker/host/nearest-handler.js';
 import { fetchWorkflow } from '../../worker/models/fetch.js';
+import type { RequestUrl } from '../../worker/models/onnx/declared.js';
 import { parseJson, readText } from '../../worker/models/json.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { sideFiles } from '../../worker/models/side-files.js';
@@ -38,7 +40,7 @@ export async function inspectRepository(source: string): Promise<string> {
   const labels = await Promise.all(all.map(async (part) => [nameOf('labels', part), await countLabels(part, found)]));
   const configs = all.map((part) => [nameOf('config', part), describeConfig(part)] as const);
   const rows = [
-    ['handler', [unknown ?? handler ?? 'none: it is a workflow, or names none']],
+    ['handler', [unknown ?? handler ?? 'none: it is a workflow']],
     ...models.map(({ label, lines }) => [label, lines.length > 0 ? lines : ['no file']] as const),
     ['files beside', beside.flat()],
     ...(labels as [string, string[]][]),
@@ -109,10 +111,12 @@ async function readArchive(
   try {
     const archive = await fetchWorkflow(from, options);
     const { handler } = archive.manifest.model;
-    if (handler !== undefined) await loadHandler(handler);
+    if (handler !== undefined || !archive.nodes) await loadHandler(handler);
     return { archive };
   } catch (error) {
     if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
-    return { archive: await fetchWorkflow(from, { ...options, handler: 'base_handler' }), unknown: messageOf(error) };
+    const archive = await fetchWorkflow(from, { ...options, handler: 'base_handler' });
+    const { message } = await withNearest(error, archive, globalThis.fetch as RequestUrl);
+    return { archive, unknown: message };
   }
 }

@@ -17,18 +17,47 @@ export type HandlerOf<Name extends HandlerName> = [HandlerName] extends [Name] ?
 
 /** Loads the handler class of a name. @throws `unknown-handler` with the names of the built-in handlers */
 export async function loadHandler(name: string | undefined): Promise<HandlerClass> {
+  if (name !== undefined && Object.hasOwn(HANDLERS, name))
+    return await loadScript<HandlerClass>(HANDLERS[name as HandlerName]);
   const available = `The built-in handlers are ${HANDLER_NAMES.join(', ')}`;
+  const meant = name === undefined ? undefined : nearestName(name.replaceAll('-', '_'), HANDLER_NAMES);
+  throw new UnknownHandler(
+    name,
+    isPython(name)
+      ? `Write its stages as a class in a worker of your own, and connect() to it; or name a built-in handler in the option \`handler\`. ${available}.`
+      : isClass(name)
+        ? `${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors or text_feature_extractor for a text's features, or connect() to a handler of your own.`
+        : `${meant === undefined ? '' : `Probably ${meant} is meant. `}${available}. Use connect() for a handler of your own.`,
+  );
+}
+
+/** The error for a model of no built-in handler. */
+export class UnknownHandler extends TabServeError {
+  /** @param handler the name of which there is none @param advice what to do about it */
+  constructor(
+    readonly handler: string | undefined,
+    advice: string,
+  ) {
+    super('unknown-handler', `${whatIsUnknown(handler)} ${advice}`);
+  }
+}
+
+function whatIsUnknown(name: string | undefined): string {
   if (name === undefined)
-    throw new TabServeError(
-      'unknown-handler',
-      `Neither the archive (its manifest, or \`architectures\` in config.json) nor the option \`handler\` names a handler. ${available}.`,
-    );
-  if (Object.hasOwn(HANDLERS, name)) return await loadScript<HandlerClass>(HANDLERS[name as HandlerName]);
-  const meant = nearestName(name.replaceAll('-', '_'), HANDLER_NAMES);
-  const advice = /\.py\b|:/.test(name)
-    ? `A Python handler does not run in a browser. Write its stages as a class in a worker of your own, and connect() to it; or name a built-in handler in the option \`handler\`. ${available}.`
-    : /^[A-Z]\w*(For[A-Z]|Model$)/.test(name)
-      ? `It is the architecture that config.json names, and none of the built-in handlers is for its task. ${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors or text_feature_extractor for a text's features, or connect() to a handler of your own.`
-      : `${meant === undefined ? '' : `Probably ${meant} is meant. `}${available}. Use connect() for a handler of your own.`;
-  throw new TabServeError('unknown-handler', `There is no built-in handler "${shorten(name)}". ${advice}`);
+    return 'Neither the archive (its manifest, or `architectures` in config.json) nor the option `handler` names a handler.';
+  const there = `There is no built-in handler "${shorten(name)}".`;
+  if (isPython(name)) return `${there} A Python handler does not run in a browser.`;
+  if (!isClass(name)) return there;
+  return /For[A-Z]|Model$/.test(name)
+    ? `${there} It is the architecture that config.json names, and none of the built-in handlers is for its task.`
+    : `${there} If it is the architecture that config.json names, none of the built-in handlers is for its task.`;
+}
+
+function isPython(name: string | undefined): boolean {
+  return name !== undefined && /\.py\b|:/.test(name);
+}
+
+/** Returns whether a name is that of a class, as those of transformers. Built-in handlers have lowercase names. */
+function isClass(name: string | undefined): boolean {
+  return name !== undefined && /^[A-Z]\w*$/.test(name);
 }

@@ -2,6 +2,7 @@ import type { Archive, ModelConfig } from '../../contract/archive.js';
 import type { ModelFormat } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 import { PRECISIONS, type ModelFile, type Precision } from '../../contract/precisions.js';
+import { loadScript } from '../../shared/load-script.js';
 import { formatOf } from '../../shared/model-url.js';
 import type { Source } from './sources/source.js';
 
@@ -51,7 +52,10 @@ export async function chooseModel(
   }
   const there = possible.filter((one) => alternatives.some(({ precision }) => precision === one));
   const isComplete = there.every((one) => (precisions ?? possible).includes(one));
-  if (isComplete) throw missingModel(source, wanted);
+  if (isComplete) {
+    const withParts = await loadScript(async () => (await import('./hugging-face/parts.js')).withParts);
+    throw await withParts(missingModel(source, wanted), source);
+  }
   throw new TabServeError(
     'backend-failed',
     `${source.url} has none of ${listPaths(wanted)}, which are the precisions for this backend. Another one can be chosen with engine.dtype.`,

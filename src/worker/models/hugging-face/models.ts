@@ -13,7 +13,7 @@ import type { Source } from '../sources/source.js';
 type Nodes = NonNullable<HuggingFaceTask['nodes']>;
 
 /** The folders in which exporters put models: transformers.js' converter, and Optimum. */
-const FOLDERS = ['onnx/', ''];
+export const FOLDERS = ['onnx/', ''];
 
 /**
  * Returns where the models of a task may be.

@@ -1,6 +1,7 @@
 import type { Archive, ModelConfig } from '../../../contract/archive.js';
 import type { HandlerDescriptor } from '../../../contract/handler.js';
 import type { Processor } from '../../../contract/hugging-face-task.js';
+import { asTabServeError } from '../../../contract/errors.js';
 import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { architectureOf, type Json, labelsOf } from '../../../shared/hugging-face.js';
@@ -14,6 +15,7 @@ import { TASKS } from './tasks.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
 import { engineOf, modelsOf } from './models.js';
+import { withParts } from './parts.js';
 import type { Source } from '../sources/source.js';
 
 /** What repositories of sentence-transformers have. */
@@ -80,8 +82,12 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     .then(() => modelsOf(source, merged, task))
     .catch(async (error: unknown) => {
       // A handler that is not there is told before a file that it would need.
-      if (handler !== undefined && !task) await choice.handlerClass?.(handler);
-      throw error;
+      const unknown = handler !== undefined && !task ? choice.handlerClass?.(handler) : undefined;
+      const first = await Promise.resolve(unknown).then(
+        () => error,
+        (reason: unknown) => reason,
+      );
+      throw await withParts(asTabServeError(first), source);
     });
   const archive: Archive = {
     url: source.url,

@@ -17,10 +17,13 @@ const [INPUT, OUTPUT, OPSET] = [11, 12, 8];
 const AFTER_WEIGHTS: ReadonlySet<number> = new Set([INPUT, OUTPUT, 13, 14, 15]);
 const AFTER_GRAPH: ReadonlySet<number> = new Set([OPSET, 14, 20, 25]);
 
+/** A server that sends no ranges sends a file of at most this size as a whole. */
+const WHOLE_BYTES = 2 ** 24;
+
 /**
  * Returns an ONNX model without nodes and weights, only with the inputs and outputs of one on a server. Two ranges of
- * the file are requested, together at most 256 kB.
- * @returns undefined if the server does not send ranges, or the ends of the file do not show them
+ * the file are requested, together at most 256 kB. From a server that sends no ranges, returns a file of at most 16 MB.
+ * @returns undefined for a larger one, and if the ends of the file do not show inputs and outputs
  * @throws what `request` throws
  */
 export async function fetchDeclared(
@@ -29,7 +32,9 @@ export async function fetchDeclared(
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const head = await fetchRange(url, 0, HEAD_BYTES - 1, request, signal);
-  if (!head || !(versionOf(head.bytes) >= LEAST_VERSION)) return undefined;
+  if (!head || versionOf(head.bytes) === 0) return undefined;
+  if (head.bytes.length === head.size) return head.bytes;
+  if (versionOf(head.bytes) < LEAST_VERSION) return undefined;
   const first = Math.max(0, head.size - TAIL_BYTES);
   const tail = await fetchRange(url, first, head.size - 1, request, signal);
   return tail && declaredIn(tail.bytes);
@@ -41,12 +46,16 @@ async function fetchRange(
   last: number,
   request: RequestUrl,
   signal: AbortSignal,
-): Promise<{ readonly bytes: Uint8Array; readonly size: number } | undefined> {
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly size: number } | undefined> {
   const response = await request(url, { headers: { range: `bytes=${first}-${last}` }, signal });
   const [, size] = /^bytes \d+-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? [];
   if (response.status === 206 && size !== undefined)
     return { bytes: new Uint8Array(await response.arrayBuffer()), size: Number(size) };
   // All of the file, which may be large.
+  if (response.ok && Number(response.headers.get('content-length') ?? Infinity) <= WHOLE_BYTES) {
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { bytes, size: bytes.length };
+  }
   discard(response);
   return undefined;
 }

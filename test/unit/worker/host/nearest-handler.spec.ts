@@ -1,36 +1,47 @@
-// The models of `test/models/tasks`: each is nearest to the handler of its task, or to one that answers the same outputs.
-import { readFileSync } from 'node:fs';
+// The models of `test/models/tasks`: each is nearest to the handler of its task, or to one that reads outputs like these.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Archive } from '../../../../src/contract/archive.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { TensorInfo } from '../../../../src/contract/tensors.ts';
+import { UnknownHandler } from '../../../../src/worker/handlers/registry.ts';
 import { readSignature } from '../../../../src/worker/engines/onnx/signature.ts';
 import { nearestHandler, withNearest } from '../../../../src/worker/host/nearest-handler.ts';
 import { declaredIn, type RequestUrl } from '../../../../src/worker/models/onnx/declared.ts';
 import { all, fields } from '../../../../src/worker/models/onnx/protobuf.ts';
 import { encode, encodeNumber, encodeText, join } from '../../../../src/worker/models/onnx/protobuf-writer.ts';
 
+interface Task {
+  readonly handler: string;
+  readonly rows: readonly { readonly repository: string; readonly handler?: string }[];
+}
+
 const model = (repository: string) =>
   new Uint8Array(readFileSync(new URL(`../../../models/tasks/${repository}/onnx/model.onnx`, import.meta.url)));
 
-const NEAREST: Readonly<Record<string, readonly string[]>> = {
-  image_classifier: ['image-vit', 'image-resnet'],
-  object_detector: ['detect-detr', 'detect-yolos', 'detect-rt-detr'],
-  zero_shot_object_detector: ['find-owl-vit', 'find-grounding-dino'],
-  zero_shot_image_classifier: ['images-clip', 'images-siglip'],
-  text_classifier: ['classify-bert', 'zero-shot-bert'],
-  image_feature_extractor: ['features-vit'],
-  // A vocabulary of a few hundred words may be labels.
-  base_handler: ['fill-mask-bert'],
+const TASKS = new URL('../../../models/tasks/', import.meta.url);
+
+/** Those whose outputs are like another handler's; the vocabularies here have a few hundred words, as few as labels. */
+const ALIKE: Readonly<Record<string, string>> = {
+  fill_mask: 'token_classifier',
+  text_reranker: 'text_classifier',
+  zero_shot_text_classifier: 'text_classifier',
 };
 
-for (const [handler, repositories] of Object.entries(NEAREST))
-  test(`${handler} is nearest to ${repositories.join(', ')}`, () => {
-    for (const repository of repositories) {
-      const { inputs, outputs } = readSignature(model(repository));
-      expect(nearestHandler(inputs, outputs).handler, repository).toBe(handler);
-    }
-  });
+/** The repositories whose model is one file, with their handlers. */
+const REPOSITORIES = readdirSync(TASKS)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(readFileSync(new URL(name, TASKS), 'utf8')) as Task)
+  .flatMap(({ handler, rows }) => rows.map(({ repository, handler: own = handler }) => ({ repository, handler: own })))
+  .filter(({ repository }) => existsSync(new URL(`${repository}/onnx/model.onnx`, TASKS)));
+
+test('the handler of each task is nearest to its models', () => {
+  expect(REPOSITORIES.length).toBeGreaterThan(100);
+  for (const { repository, handler } of REPOSITORIES) {
+    const { inputs, outputs } = readSignature(model(repository));
+    expect.soft(nearestHandler(inputs, outputs).handler, repository).toBe(ALIKE[handler] ?? handler);
+  }
+});
 
 test('other outputs: vectors, maps, a vocabulary', () => {
   const info = (name: string, ...dims: (number | null)[]) => ({ name, dtype: 'float32', dims }) as const;
@@ -38,6 +49,12 @@ test('other outputs: vectors, maps, a vocabulary', () => {
   const handler = (...[inputs, outputs]: Parameters<typeof nearestHandler>) => nearestHandler(inputs, outputs).handler;
   expect(handler([pixels], [info('image_embeds', null, 512)])).toBe('image_feature_extractor');
   expect(handler([pixels], [info('logits', null, 150, 56, 56)])).toBe('image_segmenter');
+  expect(handler([pixels], [info('alphas', null, 1, 224, 224)])).toBe('background_remover');
+  expect(handler([pixels], [info('predicted_depth', null, 224, 224)])).toBe('depth_estimator');
+  const [boxes, masks] = [info('pred_boxes', null, 100, 4), info('pred_masks', null, 100, 56, 56)];
+  expect(handler([pixels], [info('logits', null, 100, 9), boxes, masks])).toBe('instance_segmenter');
+  expect(handler([info('input_values', null, null)], [info('logits', null, null, 32)])).toBe('speech_recognizer');
+  expect(handler([ids], [info('logits', null, null, 9)])).toBe('token_classifier');
   expect(handler([pixels], [info('reconstruction', null, 3, 448, 448)])).toBe('image_to_image');
   expect(handler([ids], [info('last_hidden_state', null, null, 384)])).toBe('text_feature_extractor');
   expect(handler([ids], [info('sentence_embedding', null, 384)])).toBe('text_feature_extractor');
@@ -52,7 +69,7 @@ test('other outputs: vectors, maps, a vocabulary', () => {
 const refused = () => Promise.reject(new Error('nothing is to be requested'));
 
 test('the error names it if the files are at hand, and otherwise stays as it is', async () => {
-  const error = new TabServeError('unknown-handler', 'There is none.');
+  const error = new UnknownHandler('OddForThings', 'Choose one.');
   const archive = (bytes: Uint8Array<ArrayBuffer>): Archive => ({
     url: 'picked',
     manifest: { model: { modelName: 'm', handler: 'OddForThings' } },
@@ -67,7 +84,7 @@ test('the error names it if the files are at hand, and otherwise stays as it is'
   expect(await withNearest(error, archive(model('image-vit')), refused)).toMatchObject({
     code: 'unknown-handler',
     message:
-      'There is none. By its inputs and outputs ("logits" [batch_size, 6]), it is nearest to image_classifier: set the option handler to \'image_classifier\'.',
+      'There is no built-in handler "OddForThings". It is the architecture that config.json names, and none of the built-in handlers is for its task. By its inputs and outputs ("logits" [batch_size, 6]), the model is nearest to image_classifier: set the option handler to \'image_classifier\', or connect() to a handler of your own.',
   });
   expect(await withNearest(error, archive(new Uint8Array(3)), refused)).toBe(error);
   const other = new TabServeError('network', 'no');
@@ -92,7 +109,7 @@ const REMOTE: Archive = {
 };
 
 /** A server with one file. */
-function server(file: Uint8Array<ArrayBuffer>, sendsRanges = true) {
+function server(file: Uint8Array<ArrayBuffer>, sendsRanges = true, saysLength = false) {
   const requested: string[] = [];
   let sent = 0;
   const request: RequestUrl = async ({ href }, { headers }) => {
@@ -102,13 +119,14 @@ function server(file: Uint8Array<ArrayBuffer>, sendsRanges = true) {
     const part = sendsRanges ? file.slice(first, last + 1) : file;
     sent += part.length;
     const range = { 'content-range': `bytes ${first}-${last}/${file.length}` };
-    return new Response(part, sendsRanges ? { status: 206, headers: range } : { status: 200 });
+    const length = saysLength && { headers: { 'content-length': String(file.length) } };
+    return new Response(part, sendsRanges ? { status: 206, headers: range } : { status: 200, ...length });
   };
   return { request, requested, sent: () => sent };
 }
 
 test('of a model on a server, the end of its file is requested alone', async () => {
-  const error = new TabServeError('unknown-handler', 'There is none.');
+  const error = new UnknownHandler('OddForThings', 'Choose one.');
   const weights = encode(5, [...encodeText(8, 'w'), ...encode(9, [new Uint8Array(2 ** 21).fill(90)])]);
   const bytes = model('detect-yolos');
   const [graph] = all(bytes, 7) as [Uint8Array];
@@ -117,7 +135,7 @@ test('of a model on a server, the end of its file is requested alone', async () 
   const large = join([...encodeNumber(1, 8), ...encode(7, [...weights, graph]), ...rest]);
   const { request, requested, sent } = server(large);
   const found = await withNearest(error, REMOTE, request);
-  expect(found).toMatchObject({ message: expect.stringContaining("set the option handler to 'object_detector'.") });
+  expect(found).toMatchObject({ message: expect.stringContaining("set the option handler to 'object_detector',") });
   expect(requested.map((url) => url.replace(FOLDER, ''))).toEqual([
     'onnx/model_fp16.onnx',
     'onnx/model.onnx',
@@ -126,8 +144,33 @@ test('of a model on a server, the end of its file is requested alone', async () 
   expect(sent()).toBeLessThanOrEqual(2 ** 18 + 16);
 });
 
+test('a server that sends no ranges sends a small file as a whole', async () => {
+  const { request, sent } = server(model('image-vit'), false, true);
+  const error = new UnknownHandler('OddForThings', 'Choose one.');
+  expect((await withNearest(error, REMOTE, request)).message).toContain(
+    "set the option handler to 'image_classifier',",
+  );
+  expect(sent()).toBe(model('image-vit').length);
+  const large = server(new Uint8Array([...model('image-vit'), ...new Uint8Array(2 ** 24)]), false, true);
+  expect(await withNearest(error, REMOTE, large.request)).toBe(error);
+});
+
+test('the handler of the files of a model in parts', async () => {
+  const error = new UnknownHandler('OddModel', 'Choose one.');
+  const files =
+    (...names: string[]): RequestUrl =>
+    async ({ href }) =>
+      new Response('', { status: names.some((name) => href === `${FOLDER}onnx/${name}.onnx`) ? 200 : 404 });
+  const said = async (request: RequestUrl): Promise<string> => (await withNearest(error, REMOTE, request)).message;
+  expect(await said(files('vision_model', 'text_model'))).toContain(
+    "Its files vision_model.onnx and text_model.onnx are parts of one model: set the option handler to 'image_text_embedder'.",
+  );
+  expect(await said(files('vision_encoder', 'prompt_encoder_mask_decoder'))).toContain("to 'promptable_segmenter'.");
+  expect(await said(files('vision_model'))).toBe(error.message);
+});
+
 test('the error stays as it is if the server sends no ranges, or not the end of a model', async () => {
-  const error = new TabServeError('unknown-handler', 'There is none.');
+  const error = new UnknownHandler('OddForThings', 'Choose one.');
   const vit = model('image-vit');
   expect(await withNearest(error, REMOTE, server(vit, false).request)).toBe(error);
   expect(await withNearest(error, REMOTE, server(vit.slice(0, -1)).request)).toBe(error);
@@ -140,7 +183,7 @@ test('the error stays as it is if the server sends no ranges, or not the end of 
 });
 
 test('the end of a file declares what the whole file does', () => {
-  for (const repository of Object.values(NEAREST).flat()) {
+  for (const { repository } of REPOSITORIES) {
     const file = model(repository);
     const [whole, tail] = [readSignature(file), readSignature(declaredIn(file.subarray(-(2 ** 18)))!)];
     const plain = ({ name, dtype, dims }: TensorInfo) => ({ name, dtype, dims });
