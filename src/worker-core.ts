@@ -81,7 +81,7 @@ export type {
   PartOf,
   ResultOf,
 } from './contract/handler.js';
-export type { KeptMessage } from './contract/kept-input.js';
+export type { KeptMessage } from './contract/kept-message.js';
 export type { KeptCost, KeptValues } from './contract/kept-values.js';
 export type { HuggingFaceTask } from './contract/hugging-face-task.js';
 export type { AudioInput, AudioSamples } from './contract/audio.js';

@@ -5,6 +5,7 @@ import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
 import type { CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
+import type { KeptMessage } from './kept-message.js';
 import type { HttpAnswer, HttpRequestData } from './http.js';
 import type { Context, ModelInfo, Params } from './handler.js';
 import type { Observation } from './metrics.js';
@@ -13,7 +14,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 16;
+export const PROTOCOL = 17;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -250,14 +251,21 @@ export interface HandleRequest {
   readonly room?: number;
   /** What came with the last chunk that the page has of the streamed request; undefined if the answer begins. */
   readonly resumed?: unknown;
-  /** The id of each row's sequence, undefined for a row of none; missing if no row is of a sequence. */
-  readonly sequenceIds?: readonly (string | undefined)[];
-  /** The state of each row's sequence; undefined at its start. Present if `sequenceIds` is. */
-  readonly states?: readonly unknown[];
+  /** The sequence of each row, undefined for a row of none; missing if no row is of a sequence. */
+  readonly sequences?: readonly (SequenceData | undefined)[];
   /** The request over HTTP that brought each row, undefined for a row of the page; missing if all are. */
   readonly http?: readonly (HttpRequestData | undefined)[];
-  /** The keys of the kept inputs in the rows; missing if there are none. */
+  /** The keys of what the page holds of the rows: kept inputs, and states of sequences. Missing if there are none. */
   readonly kept?: readonly string[];
+}
+
+/** The sequence of a row. */
+export interface SequenceData {
+  readonly id: string;
+  /** Its state; missing at its start. */
+  readonly state?: KeptMessage;
+  /** The key of its next state. */
+  readonly nextKey: string;
 }
 
 export interface HandleAnswer {

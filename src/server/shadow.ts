@@ -1,6 +1,6 @@
 import { asTabServeError } from '../contract/errors.js';
+import { bytesOf } from '../shared/bytes-of.js';
 import type { Clock } from '../shared/clock.js';
-import { isPlainObject } from '../shared/is-plain-object.js';
 import { withinLimit } from '../shared/limit.js';
 import type { ServedRequestOptions } from './served-client.js';
 import type { ServedVersion, Traffic } from './served-version.js';
@@ -158,32 +158,16 @@ export class Shadow {
 
 /** The most bytes of arrays that are copied for a comparison: a millisecond's work. */
 const MAX_COPIED_BYTES = 4_000_000;
-const MAX_DEPTH = 4;
 
 /**
  * Returns a copy that later changes of the value do not reach; undefined for what is large, or is no plain data: an
  * element, a frame. A Blob never changes.
  */
 export function smallCopy(value: unknown): { readonly value: unknown } | undefined {
-  const size = bytesOf(value, 0);
-  if (size > MAX_COPIED_BYTES) return undefined;
+  if (bytesOf(value, MAX_COPIED_BYTES) > MAX_COPIED_BYTES) return undefined;
   try {
     return { value: structuredClone(value) };
   } catch {
     return undefined;
   }
-}
-
-/** Returns the bytes of a value's arrays; infinity for what is no plain data. */
-function bytesOf(value: unknown, depth: number): number {
-  if (typeof value === 'function' || typeof value === 'symbol') return Infinity;
-  if (typeof value !== 'object' || value === null || value instanceof Blob) return 0;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
-  if (depth > MAX_DEPTH || !(Array.isArray(value) || isPlainObject(value))) return Infinity;
-  let size = 0;
-  for (const item of Object.values(value)) {
-    size += 8 + bytesOf(item, depth + 1);
-    if (size > MAX_COPIED_BYTES) return Infinity;
-  }
-  return size;
 }

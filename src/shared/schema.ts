@@ -18,6 +18,15 @@ interface UnknownKey {
   readonly where: string;
 }
 
+/** The code of the error for a wrong value: of a config, or of a request. */
+type WrongValueCode = 'model-config' | 'invalid-input';
+
+/** What a check does with what it finds. */
+interface Found {
+  readonly code: WrongValueCode;
+  readonly unknown: UnknownKey[];
+}
+
 /** A value, and where it is. */
 interface Located {
   readonly path: string;
@@ -36,16 +45,18 @@ const MAX_NAMES = 10;
  * key; keys that resemble none have one warning together.
  * @param where the section, e.g. `handler`; '' for the top of the config
  * @param warn called with the message, and the known key that was probably meant
- * @throws `model-config` naming the key by its full path, the allowed values and the given one
+ * @param code of the error; `invalid-input` for what a request says
+ * @throws `code` naming the key by its full path, the allowed values and the given one
  */
 export function checkSection(
   schema: ConfigSchema,
   values: Readonly<Record<string, unknown>>,
   where: string,
   warn: Warn,
+  code: WrongValueCode = 'model-config',
 ): void {
   const unknown: UnknownKey[] = [];
-  checkKeys(schema, values, where, unknown);
+  checkKeys(schema, values, where, { code, unknown });
   // Search the nearest name only for unknown keys: the search is slow.
   const foreign: string[] = [];
   for (const { schema: section, key, where: path } of unknown.slice(0, MAX_WARNINGS)) {
@@ -61,21 +72,16 @@ export function checkSection(
     warn(`${unknown.length - MAX_WARNINGS} more keys${where && ` of ${where}`} are not known.`, undefined);
 }
 
-function checkKeys(
-  schema: ConfigSchema,
-  values: Readonly<Record<string, unknown>>,
-  where: string,
-  unknown: UnknownKey[],
-): void {
+function checkKeys(schema: ConfigSchema, values: Readonly<Record<string, unknown>>, where: string, found: Found): void {
   for (const [key, value] of Object.entries(values)) {
-    if (!Object.hasOwn(schema, key)) unknown.push({ schema, key, where });
+    if (!Object.hasOwn(schema, key)) found.unknown.push({ schema, key, where });
     else if (value !== undefined) {
       const path = joined(where, key);
       if (countValues(value, MAX_VALUES) > MAX_VALUES)
-        throw new TabServeError('model-config', `${path} has more than ${MAX_VALUES} values, which is the limit.`);
+        throw new TabServeError(found.code, `${path} has more than ${MAX_VALUES} values, which is the limit.`);
       const fault = findFault(schema[key]!, value, path);
-      if (fault) throw new TabServeError('model-config', fault);
-      findUnknownKeys(schema[key]!, value, path, unknown);
+      if (fault) throw new TabServeError(found.code, fault);
+      findUnknownKeys(schema[key]!, value, path, found);
     }
   }
 }
@@ -96,14 +102,14 @@ export function countValues(value: unknown, most: number): number {
 }
 
 /** Finds the unknown keys inside a valid value. */
-function findUnknownKeys(schema: Schema, value: unknown, path: string, unknown: UnknownKey[]): void {
+function findUnknownKeys(schema: Schema, value: unknown, path: string, found: Found): void {
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
   const alternative = (anyOf ?? oneOf)?.find((one) => isValid(one, value));
-  if (alternative) findUnknownKeys(alternative, value, path, unknown);
+  if (alternative) findUnknownKeys(alternative, value, path, found);
   else if (Array.isArray(value) && isRecord(items))
-    value.forEach((item, index) => findUnknownKeys(items, item, `${path}[${index}]`, unknown));
+    value.forEach((item, index) => findUnknownKeys(items, item, `${path}[${index}]`, found));
   else if (isRecord(value) && properties && !additionalProperties)
-    checkKeys(properties as ConfigSchema, value, path, unknown);
+    checkKeys(properties as ConfigSchema, value, path, found);
 }
 
 function joined(where: string, key: string): string {

@@ -114,7 +114,7 @@ test('aborts, tools, and what is refused @once', async ({ page }) => {
   expect(seen.image).toBe(
     'TabServeError: invalid-input: prompt[0].content[0]: expected a part of type "text", got one of type "file".',
   );
-  expect(seen.errors).toEqual(['model-config']);
+  expect(seen.errors).toEqual(['invalid-input']);
 });
 
 test('an answer that fits a schema, whole and in parts @once', async ({ page }) => {

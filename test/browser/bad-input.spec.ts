@@ -240,7 +240,7 @@ test('a wrong tensor: the error says what was expected and what was given @once'
     message: 'Input "x" is float32, whose data is a Float32Array, got a Float64Array.',
   });
   expect(answer.name).toMatchObject({ code: 'invalid-input', stage: 'preprocess' });
-  expect(answer.param).toMatchObject({ code: 'model-config' });
+  expect(answer.param).toMatchObject({ code: 'invalid-input' });
   expect(answer.rows).toEqual(['answer', 'invalid-input', 'answer']);
 });
 

@@ -89,7 +89,7 @@ test('a batch with a file that is no image, params of a request, and no detectio
   expect(answer.none).toEqual([]);
   const [{ label, score, box }] = answer.three as [(typeof answer.three)[number]];
   expect(answer.torchserve).toEqual([{ [label]: [box.xmin, box.ymin, box.xmax, box.ymax], score }]);
-  expect(answer.fixed).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.decoder') });
+  expect(answer.fixed).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('params.decoder') });
 });
 
 test('a decoder that does not fit, labels that do not, and a missing file of anchors @once', async ({ open }) => {

@@ -170,7 +170,7 @@ test('every frame of a stream is closed or transferred, whatever ends it; a lost
       break: '1 canceled',
       abort: 'aborted',
       source: 'invalid-input',
-      row: 'model-config',
+      row: 'invalid-input',
       lost: '2 workers',
       dispose: 'disposed',
     },

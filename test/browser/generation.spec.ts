@@ -66,7 +66,7 @@ for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smo
   });
 
 for (const name of ['t5', 'bart', 'marian', 'nllb'])
-  test(`${name}: encoder and decoder answer as transformers does, greedily and with beams${name === 't5' || name === 'nllb' ? '' : ' @wasm'}`, async ({
+  test(`${name}: encoder and decoder answer as transformers does, greedily and with beams${name === 't5' ? '' : ' @wasm'}`, async ({
     open,
     backend,
   }) => {

@@ -218,7 +218,7 @@ test('each row of a batch fails alone and has its own params, also if it cannot 
   expect(answer.rows).toEqual([batchOf(3), expect.objectContaining({ code: 'invalid-input' }), batchOf(3)]);
   for (const [how, code] of [
     ['batch', 'handler-failed'],
-    ['labels', 'model-config'],
+    ['labels', 'invalid-input'],
     ['wrong', 'invalid-input'],
     ['unsent', 'not-cloneable'],
   ] as const) {

@@ -156,8 +156,8 @@ test('every kind of text gives an answer; a row that is none fails alone @once',
   expect(answers.mixed).toEqual(['English', 'invalid-input preprocess', 'English']);
   expect(answers.one).toEqual(['English']);
   expect(answers.short).toHaveLength(1);
-  expect(answers.wrong).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.maxLength') });
-  expect(answers.fixed).toMatchObject({ code: 'model-config', message: expect.stringContaining('params.tokenizer') });
+  expect(answers.wrong).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('params.maxLength') });
+  expect(answers.fixed).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('params.tokenizer') });
 });
 
 test('initialize fails without a vocabulary, and with labels that do not fit @once', async ({ open }) => {

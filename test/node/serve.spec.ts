@@ -86,6 +86,21 @@ test.afterAll(async () => void (await served.end('SIGKILL')));
 const predict = (body: BodyInit, url = served.url): Promise<Response> =>
   fetch(`${url}/predictions/digits`, { method: 'POST', body });
 
+test('params of a request are in its query; a wrong one is 400', async () => {
+  const ask = async (params: object): Promise<readonly [status: number, body: unknown]> => {
+    const query = encodeURIComponent(JSON.stringify(params));
+    const body = new Uint8Array(sample('digit-4.png'));
+    const response = await fetch(`${served.url}/predictions/digits?params=${query}`, { method: 'POST', body });
+    return [response.status, await response.json()];
+  };
+  expect(await ask({ topK: 1, result: 'typed' })).toEqual([200, [{ label: 'four', score: expect.any(Number) }]]);
+  expect(await ask({ topK: 0 })).toMatchObject([400, { message: 'params.topK must be an integer ≥ 1, not 0.' }]);
+  expect(await ask({ labels: ['mine'] })).toMatchObject([
+    400,
+    { message: expect.stringContaining('Set handler.labels') },
+  ]);
+});
+
 test('digits by /predictions: raw bodies and forms, many at once', async () => {
   expect(await (await fetch(`${served.url}/ping`)).json()).toEqual({ status: 'Healthy' });
   for (const { sample: name, probabilities } of cases) {

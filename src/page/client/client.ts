@@ -26,7 +26,7 @@ import type {
 } from '../requests/request-options.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { prepare } from '../requests/inputs.js';
-import type { KeptInput } from '../requests/kept-input.js';
+import type { KeptInput } from '../requests/held-value.js';
 import { explainInput } from './explain.js';
 import { readList } from '../requests/requester.js';
 import { Initializer } from './initializer.js';

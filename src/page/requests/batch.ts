@@ -3,7 +3,7 @@ import { asTabServeError, blameOf, messageOf, TabServeError } from '../../contra
 import type { Params } from '../../contract/handler.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
-import type { KeptInput, KnownInputs } from './kept-input.js';
+import type { HeldValue, KnownValues } from './held-value.js';
 import type { Job } from './job.js';
 import type { Chunks } from './chunks.js';
 
@@ -37,8 +37,8 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
-  /** The kept inputs in its rows. */
-  get kept(): readonly KeptInput[] {
+  /** What the page holds of its rows. */
+  get kept(): readonly HeldValue[] {
     return this.#jobs.flatMap((job) => job.kept);
   }
 
@@ -60,10 +60,10 @@ export class Batch {
 
   /**
    * Returns what is sent to the worker, and what moves there with it.
-   * @param known the kept inputs of which the worker needs the key alone
+   * @param known the values of which the worker needs the key alone
    * @throws `not-cloneable` if there is no memory for a copy of an input
    */
-  message(known: KnownInputs): readonly [HandleRequest, Transferable[]] {
+  message(known: KnownValues): readonly [HandleRequest, Transferable[]] {
     const messages = this.#messages(known);
     const { kept } = this;
     const { id, request, chunks } = this.#jobs[0]!;
@@ -85,7 +85,7 @@ export class Batch {
         rows,
         ...(chunks && { room: chunks.room }),
         ...(chunks?.resume !== undefined && { resumed: chunks.resume }),
-        ...this.#sequences(),
+        ...this.#sequences(known, transferables),
         ...this.#http(),
         ...(kept.length > 0 && { kept: kept.map(({ key }) => key) }),
       },
@@ -93,14 +93,13 @@ export class Batch {
     ];
   }
 
-  /** Returns the sequences of the rows. A state is never transferred: it stays on the page, for a replay. */
-  #sequences(): Pick<HandleRequest, 'sequenceIds' | 'states'> {
+  /** Returns the sequences of the rows. A request of a sequence has one row. */
+  #sequences(known: KnownValues, transferables: Set<Transferable>): Pick<HandleRequest, 'sequences'> {
     if (this.#jobs.every(({ sequence }) => sequence === undefined)) return {};
-    const sequences = this.#jobs.flatMap(({ size, sequence }) => Array.from({ length: size }, () => sequence));
-    return {
-      sequenceIds: sequences.map((sequence) => sequence?.id),
-      states: sequences.map((sequence) => sequence?.state),
-    };
+    const rows = this.#jobs.map((job) =>
+      Array.from({ length: job.size }, () => job.sequenceData(known, transferables)),
+    );
+    return { sequences: rows.flat() };
   }
 
   /** Returns the requests over HTTP that have brought the rows. */
@@ -109,7 +108,7 @@ export class Batch {
     return { http: this.#jobs.flatMap(({ size, http }) => Array.from({ length: size }, () => http?.request)) };
   }
 
-  #messages(known: KnownInputs): readonly Message[] {
+  #messages(known: KnownValues): readonly Message[] {
     try {
       return this.#jobs.flatMap((job) => job.messages(known));
     } catch (cause) {
@@ -134,7 +133,7 @@ export class Batch {
 
   /**
    * Settles the jobs with their rows of an answer.
-   * @returns the jobs that have to run again, with their kept inputs: the worker does not have those any more
+   * @returns the jobs that have to run again, with all that the page holds of them: the worker does not have it any more
    */
   resolve({ rows, timings, nodes, states, handlerTime, memory }: HandleAnswer): readonly Job[] {
     const again: Job[] = [];

@@ -5,7 +5,7 @@ import { bufferOf, duplicate, isOutOfBounds, listTransferables } from './copy.js
 import { audioFile, samplesOf } from './input-files.js';
 import { downloadImage } from './input-files.js';
 import { isA } from '../../shared/is-a.js';
-import { keptSources, NONE_KNOWN, type KeptInput, type KeptSource, type KnownInputs } from './kept-input.js';
+import { HeldValue, type KnownValues, NONE_KNOWN } from './held-value.js';
 import { mapLeaves } from './copy.js';
 import { OwnImage } from './pictures.js';
 import { isBitmap, isFrame, pictureOf } from './pictures.js';
@@ -17,9 +17,9 @@ export interface Prepared {
    * @param known the kept inputs of which the worker needs the key alone
    * @throws if a copy could not be made, here or in `snapshot`
    */
-  message(known?: KnownInputs): Message | undefined;
+  message(known?: KnownValues): Message | undefined;
   /** The kept inputs in it, if there are any. */
-  readonly kept?: readonly KeptInput[];
+  readonly kept?: readonly HeldValue[];
   /**
    * Copies what the caller may change, before the call returns. A message may be made first, so that the worker need
    * not wait for this copy.
@@ -86,8 +86,8 @@ class PreparedInput implements Prepared {
   readonly #transfer: boolean;
   /** Pictures by the object that stands for them in `#source`. */
   readonly #images = new Map<object, OwnImage>();
-  /** How the kept inputs in it are sent. */
-  readonly #kept = new Map<object, KeptSource>();
+  /** The kept inputs in it. */
+  readonly #kept = new Set<HeldValue>();
   /** What is sent in the place of a URL object, or of an audio file that the page decodes. */
   readonly #files = new Map<object, Blob | AudioSamples>();
   #source: unknown;
@@ -103,11 +103,10 @@ class PreparedInput implements Prepared {
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
-        const kept = keptSources.get(leaf);
-        if (kept) {
-          if (!kept.use())
+        if (leaf instanceof HeldValue) {
+          if (!leaf.use())
             throw new TabServeError('invalid-input', 'The kept input was released. Keep it again: client.keep(input).');
-          this.#kept.set(leaf, kept);
+          this.#kept.add(leaf);
           return leaf;
         }
         checkUsable(leaf);
@@ -147,8 +146,8 @@ class PreparedInput implements Prepared {
     throw (failed as PromiseRejectedResult).reason;
   }
 
-  get kept(): readonly KeptInput[] {
-    return [...this.#kept.keys()] as KeptInput[];
+  get kept(): readonly HeldValue[] {
+    return [...this.#kept];
   }
 
   get replayable(): boolean {
@@ -173,14 +172,14 @@ class PreparedInput implements Prepared {
     }
   }
 
-  message(known: KnownInputs = NONE_KNOWN): Message | undefined {
+  message(known: KnownValues = NONE_KNOWN): Message | undefined {
     if (!this.replayable) return undefined;
     if (this.#failure !== undefined) throw this.#failure;
     const sent: { undo: (() => void)[]; movesCallers: boolean } = (this.#sent = { undo: [], movesCallers: false });
     const transferables = new Set<Transferable>();
     const value = mapLeaves(this.#source, (leaf) => {
-      const kept = this.#kept.get(leaf)?.message(known);
-      if (kept) {
+      if (leaf instanceof HeldValue) {
+        const kept = leaf.message(known);
         for (const one of kept.transferables) transferables.add(one);
         return kept.value;
       }
@@ -217,7 +216,7 @@ class PreparedInput implements Prepared {
     // Pictures that were not sent are put back, and then closed with the others.
     this.rollback();
     for (const image of this.#images.values()) image.close();
-    for (const kept of this.#kept.values()) kept.leave();
+    for (const kept of this.#kept) kept.leave();
     this.#kept.clear();
   }
 }

@@ -1,11 +1,11 @@
 import type { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import type { HttpExchange } from '../../contract/http.js';
-import type { Envelope, HandleAnswer, HandleRequest } from '../../contract/wire.js';
+import type { Envelope, HandleAnswer, HandleRequest, SequenceData } from '../../contract/wire.js';
 import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Chunk, Chunks } from './chunks.js';
 import type { Message, Prepared } from './inputs.js';
-import { NONE_KNOWN, type KeptInput, type KnownInputs } from './kept-input.js';
+import { HeldValue, type KnownValues, NONE_KNOWN } from './held-value.js';
 
 export type JobOptions = Pick<
   Job,
@@ -17,7 +17,7 @@ export type JobOptions = Pick<
 export interface SequenceState {
   readonly id: string;
   /** What the handler set at the sequence's last answered request; undefined at its start. */
-  state: unknown;
+  state: HeldValue | undefined;
 }
 
 /** The answer to a job: its own rows of the batch that it ran in. */
@@ -57,6 +57,8 @@ export class Job {
    */
   readonly chunks: Chunks | undefined;
   readonly sequence: SequenceState | undefined;
+  /** What will be the sequence's state. */
+  readonly #nextState: HeldValue | undefined;
   /** The request over HTTP that has brought it, if one has. */
   readonly http: HttpExchange | undefined;
 
@@ -72,7 +74,7 @@ export class Job {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
-  /** Whether kept inputs are sent to any worker. */
+  /** Whether what the page holds of it is sent to any worker in full. */
   #sendsKept = false;
 
   constructor(rows: readonly Prepared[], options: JobOptions) {
@@ -90,6 +92,7 @@ export class Job {
       http: this.http,
     } = options);
     this.#rows = rows;
+    this.#nextState = this.sequence && new HeldValue(undefined);
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     const { signal, arrivedAt, timeout } = options;
     if (timeout !== undefined) {
@@ -134,16 +137,18 @@ export class Job {
     return this.chunks?.replayable !== false && this.#rows.every((row) => row.replayable);
   }
 
-  /** The kept inputs in its rows. */
-  get kept(): readonly KeptInput[] {
-    return this.#rows.flatMap((row) => row.kept ?? []);
+  /** What the page holds of it: the kept inputs in its rows, and its sequence's state, this one and the next. */
+  get kept(): readonly HeldValue[] {
+    const inputs = this.#rows.flatMap((row) => row.kept ?? []);
+    const states = [this.sequence?.state, this.#nextState].filter((state) => state !== undefined);
+    return states.length > 0 ? [...inputs, ...states] : inputs;
   }
 
   /**
    * Returns a message for each row, a new one at each call. To be called only while `replayable`.
-   * @param known the kept inputs of which the worker needs the key alone
+   * @param known the values of which the worker needs the key alone
    */
-  messages(known: KnownInputs): readonly Message[] {
+  messages(known: KnownValues): readonly Message[] {
     const messages = this.#messages(this.#sendsKept ? NONE_KNOWN : known);
     if (this.#sendsKept || this.kept.length === 0 || this.replayable) return messages;
     // What moves to the worker is sent once: so is all that the worker may have to make again.
@@ -152,12 +157,24 @@ export class Job {
     return this.#messages(NONE_KNOWN);
   }
 
-  #messages(known: KnownInputs): readonly Message[] {
+  #messages(known: KnownValues): readonly Message[] {
     return this.#rows.map((row) => row.message(known)!);
   }
 
   /**
-   * Has its kept inputs sent in full from now on, because a worker did not have them any more.
+   * Returns what a worker needs of its sequence. To be called after `messages`.
+   * @param transferables where what moves to the worker is added
+   */
+  sequenceData(known: KnownValues, transferables: Set<Transferable>): SequenceData | undefined {
+    const { sequence } = this;
+    if (!sequence) return undefined;
+    const state = sequence.state?.message(this.#sendsKept ? NONE_KNOWN : known);
+    for (const one of state?.transferables ?? []) transferables.add(one);
+    return { id: sequence.id, ...(state && { state: state.value }), nextKey: this.#nextState!.key };
+  }
+
+  /**
+   * Has what the page holds of it sent in full from now on, because a worker did not have them any more.
    * @returns whether it should be sent again: not if nobody waits for it, or it was sent so already, or cannot be
    */
   sendKept(): boolean {
@@ -204,7 +221,15 @@ export class Job {
   }
 
   resolve(answer: JobAnswer): void {
-    if (this.#end()) this.#settle.resolve(answer);
+    if (this.#settled) return;
+    const { sequence } = this;
+    if (sequence && answer.state !== undefined) {
+      this.#nextState!.value = answer.state;
+      sequence.state?.release();
+      sequence.state = this.#nextState;
+    }
+    this.#end();
+    this.#settle.resolve(answer);
   }
 
   reject(error: TabServeError): void {
@@ -222,6 +247,7 @@ export class Job {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.signal?.removeEventListener('abort', this.#onAbort);
     for (const row of this.#rows) row.release();
+    if (this.sequence?.state !== this.#nextState) this.#nextState?.release();
     return true;
   }
 }

@@ -132,8 +132,7 @@ export class Requester {
     const { rows, ...ran } = await job.answer;
     const { queued } = job;
     onRan?.({ ...ran, queued });
-    const { timings, nodes, batchSize, state } = ran;
-    if (job.sequence && state !== undefined) job.sequence.state = state;
+    const { timings, nodes, batchSize } = ran;
     // A request whose rows have all failed has no response, whether it ran alone or with others.
     if (rows.some(({ ok }) => ok))
       this.#options.onResponse({ rows: rows.length, batchSize, queued, timings, ...(nodes && { nodes }) });

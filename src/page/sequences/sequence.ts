@@ -135,6 +135,7 @@ export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> imp
   #end(error: TabServeError): void {
     if (this.#ended.signal.aborted) return;
     this.#cancelTimer();
+    this.#current.state?.release();
     this.#current.state = undefined;
     this.#ended.abort(error);
   }

@@ -5,7 +5,7 @@ import type { Envelope } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
 import type { Job } from '../requests/job.js';
-import { NONE_KNOWN } from '../requests/kept-input.js';
+import { NONE_KNOWN } from '../requests/held-value.js';
 import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
 import { TabChannel } from './channel.js';
 import { holdLock, type ShareEnvironment } from './election.js';
@@ -233,7 +233,7 @@ function requestOf(job: Job): SharedRequest {
       isReplay: losses.length > 0,
       room: chunks?.room,
       resumed: chunks?.resume,
-      sequence: sequence && { id: sequence.id, state: sequence.state },
+      sequence: sequence && { id: sequence.id, state: sequence.state?.value },
       http: http?.request,
     };
   } catch (cause) {

@@ -3,10 +3,11 @@ import { errorToData } from '../../contract/error-data.js';
 import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
 import type { Envelope } from '../../contract/wire.js';
 import { watchRelease } from '../../shared/lock-release.js';
+import { HeldValue } from '../requests/held-value.js';
 import { ServingMetrics } from '../metrics/client-metrics.js';
 import type { Description } from '../requests/sender.js';
 import { Requester, type RanRequest } from '../requests/requester.js';
-import type { Job } from '../requests/job.js';
+import type { Job, SequenceState } from '../requests/job.js';
 import type { MakeLocalSender, LocalSender } from '../selection/local-sender.js';
 import type { ShareEnvironment } from './election.js';
 import type { LobbyMessage, SessionEvent, SessionInfo, SharedAnswer, SharedRequest } from './messages.js';
@@ -138,12 +139,12 @@ export class HostTab implements SessionLink {
     // What an earlier host had accepted needs no place in the queue.
     if (losses.length === 0) this.#session.checkRoom();
     const options = { signal: stop, timeout: undefined, priority, params, transfer: false, http };
-    return await answerWith((onRan) =>
+    return await answerWith(sequence && { id: sequence.id, state: sequence.state?.value }, (current, onRan) =>
       this.#requester.sendPrepared(job.borrowRows(), options, {
         request,
         exclusive,
         ...(chunks && { streamed: { chunks, stop } }),
-        ...(sequence && { sequence: { current: { ...sequence }, ended: stop } }),
+        ...(current && { sequence: { current, ended: stop } }),
         onRan,
       }),
     );
@@ -162,7 +163,7 @@ export class HostTab implements SessionLink {
     { rows, request, exclusive, priority, params, isReplay, sequence, http }: SharedRequest,
     { chunks, stop, onHttp }: RunningRequest,
   ): Promise<SharedAnswer> {
-    return answerWith((onRan) =>
+    return answerWith(sequence, (current, onRan) =>
       this.#requester.send(
         rows,
         { params, priority, signal: stop, ...(http && { http: { request: http, onAnswer: onHttp } }) },
@@ -171,7 +172,7 @@ export class HostTab implements SessionLink {
           exclusive,
           isReplay,
           ...(chunks && { streamed: { chunks, stop } }),
-          ...(sequence && { sequence: { current: { ...sequence }, ended: stop } }),
+          ...(current && { sequence: { current, ended: stop } }),
           onRan,
         },
       ),
@@ -217,10 +218,20 @@ const NOT_RUN: RanRequest = {
   queued: 0,
 };
 
-/** Sends a request, and returns its answer as data. @param send calls `onRan` if a worker has run it */
-async function answerWith(send: (onRan: (ran: RanRequest) => void) => Promise<unknown[]>): Promise<SharedAnswer> {
+/**
+ * Sends a request, and returns its answer as data.
+ * @param sequence whose state is held by the tab of the request, not by this one
+ * @param send calls `onRan` if a worker has run it
+ */
+async function answerWith(
+  sequence: SharedRequest['sequence'],
+  send: (sequence: SequenceState | undefined, onRan: (ran: RanRequest) => void) => Promise<unknown[]>,
+): Promise<SharedAnswer> {
   let ran = NOT_RUN;
-  const results = await send((one) => (ran = one));
+  const { state } = sequence ?? {};
+  const current = sequence && { id: sequence.id, state: state === undefined ? undefined : new HeldValue(state) };
+  const results = await send(current, (one) => (ran = one));
+  current?.state?.release();
   const rows = results.map((value): Envelope<unknown> =>
     value instanceof PredictionError ? { ok: false, error: errorToData(value) } : { ok: true, value },
   );

@@ -5,7 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import { keptSources, type Keeper, type KeptInput } from '../requests/kept-input.js';
+import type { HeldValue, Keeper } from '../requests/held-value.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -120,9 +120,9 @@ export class WorkerPool {
     }
   }
 
-  forget(input: KeptInput): void {
+  forget(value: HeldValue): void {
     for (const { kept, worker } of this.#state.slots.ready)
-      if (kept.delete(input)) worker!.connection.tell(({ forget }) => forget(input.key));
+      if (kept.delete(value)) worker!.connection.tell(({ forget }) => forget(value.key));
   }
 
   /** Ends all workers and rejects everything that is pending. The pool opens no more workers. */
@@ -218,7 +218,7 @@ export class WorkerPool {
     });
     const sentAt = clock.now();
     slot.add(batch);
-    // A job that is aborted forgets its inputs, and the worker may go on.
+    // A job that is aborted forgets what is held of it, and the worker may go on.
     const { kept } = batch;
     let answered: HandleAnswer | undefined;
     try {
@@ -257,7 +257,7 @@ export class WorkerPool {
 
   /**
    * Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. If the
-   * worker did not have a kept input any more, sends that, too.
+   * worker did not have what the page holds any more, sends that, too.
    */
   #failed(slot: Slot, batch: Batch, error: TabServeError): void {
     if (error.code === 'state-lost') {
@@ -299,15 +299,15 @@ export class WorkerPool {
   }
 
   /**
-   * Notes which inputs of a batch its worker keeps. What the app has released meanwhile is freed there.
-   * @param keys the keys of those that it keeps
+   * Notes what its worker keeps of what the page holds of a batch. What was released meanwhile is freed there.
+   * @param keys the keys of what it keeps
    */
-  #noteKept({ kept }: Slot, inputs: readonly KeptInput[], keys: readonly string[]): void {
-    for (const input of inputs) {
-      kept.delete(input);
-      if (!keys.includes(input.key)) continue;
-      kept.add(input);
-      keptSources.get(input)!.keptBy(this.#self);
+  #noteKept({ kept }: Slot, values: readonly HeldValue[], keys: readonly string[]): void {
+    for (const value of values) {
+      kept.delete(value);
+      if (!keys.includes(value.key)) continue;
+      kept.add(value);
+      value.keptBy(this.#self);
     }
   }
 

@@ -3,7 +3,7 @@ import type { TabServeError } from '../../contract/errors.js';
 import type { LargerRun } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import type { KeptInput } from '../requests/kept-input.js';
+import type { HeldValue } from '../requests/held-value.js';
 import type { Connection } from './connection.js';
 
 /** What the pool needs of a connection to a worker. */
@@ -46,8 +46,8 @@ export class Slot {
   /** Undefined while it is opening. */
   worker: OpenedWorker | undefined;
   readonly #batches = new Set<Batch>();
-  /** The kept inputs of which its worker has said that its handler keeps what it has made of them. */
-  readonly kept = new WeakSet<KeptInput>();
+  /** What its worker keeps, as it has said, of the values that the page holds. */
+  readonly kept = new WeakSet<HeldValue>();
   /**
    * Its replays, explanations and streams, which `load` and `takes` count differently. There are seldom any, and the
    * pool counts several times for each request.

@@ -1,4 +1,5 @@
 import { PredictionError } from '../../contract/errors.js';
+import type { Params } from '../../contract/handler.js';
 import type { OverHttp } from '../../contract/settings.js';
 import { loadScript } from '../../shared/load-script.js';
 import type { ServedRequestOptions } from '../served-client.js';
@@ -6,6 +7,7 @@ import type { ServedVersion } from '../served-version.js';
 import { badRequest, unavailable } from '../serving-error.js';
 import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
+import { queryParams } from './query-params.js';
 import { readInput, readJson } from './request-body.js';
 import { errorOf, errorResponse, jsonResponse, protocolErrorResponse } from './responses.js';
 import { resultResponse, streamResponse } from './result-response.js';
@@ -26,7 +28,7 @@ export async function predictions(incoming: Incoming, context: RouteContext): Pr
   if (request.method === 'OPTIONS') return jsonResponse(openApi(served));
   checkTicket(served);
   const exchange = new Exchange(request, path.slice(3));
-  const options = { ...optionsOf(incoming, context, served), params: torchServeParams(served), http: exchange };
+  const options = { ...predictionOptions(incoming, context, served), http: exchange };
   try {
     if (isOfSequence(request)) return await nextOfSequence(incoming, context, served, exchange, options);
     if (served.options.stream)
@@ -121,12 +123,12 @@ async function answerInstances(incoming: Incoming, context: RouteContext): Promi
   const served = context.registry.find(name);
   return await served.run(async (client) => {
     const rows = (await readInstances(incoming, context)).map((row) => rowOf(served, row));
-    const options = optionsOf(incoming, context, served);
     if (verb === 'explain') {
+      const options = optionsOf(incoming, context, served);
       const explanations = await Promise.all(rows.map((row) => client.explain(row, options)));
       return resultResponse({ explanations }, context.maxResponseSize);
     }
-    const results = await handleRows(served, rows, { ...options, params: torchServeParams(served) });
+    const results = await handleRows(served, rows, predictionOptions(incoming, context, served));
     return resultResponse({ predictions: results }, context.maxResponseSize);
   });
 }
@@ -162,13 +164,26 @@ async function onlyRow({ request }: Incoming, context: RouteContext, served: Ser
   return rows[0];
 }
 
+interface Options {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+  readonly params: Params;
+}
+
+/** @throws `invalid-input` for params that are no object */
 function optionsOf(
-  { request: { signal } }: Incoming,
+  { request: { signal }, query }: Incoming,
   { timeout }: RouteContext,
   { options: { description } }: ServedVersion,
-): { readonly signal: AbortSignal; readonly timeout: number } {
+): Options {
   const { clientTimeoutInMills: own = 0 } = description.config as Partial<OverHttp>;
-  return { signal, timeout: own > 0 ? Math.min(own, timeout) : timeout };
+  return { signal, timeout: own > 0 ? Math.min(own, timeout) : timeout, params: queryParams(query) };
+}
+
+/** Returns the same, with the params by which the answer has TorchServe's form, unless the request says another. */
+function predictionOptions(incoming: Incoming, context: RouteContext, served: ServedVersion): Options {
+  const options = optionsOf(incoming, context, served);
+  return { ...options, params: { ...torchServeParams(served), ...options.params } };
 }
 
 /** Returns what TorchServe answers to OPTIONS: an OpenAPI description of the model's path. */

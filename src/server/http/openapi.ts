@@ -18,8 +18,9 @@ type Operation = readonly [
   more?: { readonly body?: Body; readonly answer?: Answer; readonly query?: readonly string[] },
 ];
 
-const INPUT = { body: 'input', answer: 'any' } as const;
+const INPUT = { body: 'input', answer: 'any', query: ['params'] } as const;
 const JSON_BODY = { body: 'json' } as const;
+const INSTANCES = { body: 'json', query: ['params'] } as const;
 
 const INFERENCE: readonly Operation[] = [
   ['/', 'options', 'apiDescription', 'Describes this API.'],
@@ -42,7 +43,13 @@ const INFERENCE: readonly Operation[] = [
     'Explains the answer of one version.',
     INPUT,
   ],
-  ['/invocations', 'post', 'invocations', "Predicts, at SageMaker's path.", { ...INPUT, query: ['model_name'] }],
+  [
+    '/invocations',
+    'post',
+    'invocations',
+    "Predicts, at SageMaker's path.",
+    { ...INPUT, query: ['model_name', 'params'] },
+  ],
   ['/models/{model_name}/invoke', 'post', 'invoke', "Predicts, at SageMaker's path for several models.", INPUT],
   ['/{model_name}/predict', 'post', 'predict', "Predicts, at TorchServe's older path.", INPUT],
   ['/models', 'get', 'listModels', 'Lists the models.', { query: ['limit', 'next_page_token'] }],
@@ -64,8 +71,8 @@ const INFERENCE: readonly Operation[] = [
     'v1Model',
     "Says whether a model is ready, for KServe's and for OpenAI's clients.",
   ],
-  ['/v1/models/{model_name}:predict', 'post', 'v1Predict', "Predicts a batch: KServe's protocol v1.", JSON_BODY],
-  ['/v1/models/{model_name}:explain', 'post', 'v1Explain', "Explains a batch: KServe's protocol v1.", JSON_BODY],
+  ['/v1/models/{model_name}:predict', 'post', 'v1Predict', "Predicts a batch: KServe's protocol v1.", INSTANCES],
+  ['/v1/models/{model_name}:explain', 'post', 'v1Explain', "Explains a batch: KServe's protocol v1.", INSTANCES],
   ['/v1/chat/completions', 'post', 'chatCompletions', "Goes on with a conversation: OpenAI's API.", JSON_BODY],
   ['/v1/completions', 'post', 'completions', "Goes on with a text: OpenAI's API.", JSON_BODY],
   ['/v1/embeddings', 'post', 'embeddings', "Embeds texts: OpenAI's API.", JSON_BODY],

@@ -110,7 +110,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     checkClasses(this.outputInfo, this.mapping);
     const fault = activationFault(this.outputInfo, this.param('output', 0, context));
     if (fault !== undefined) context.warn(fault);
-    thresholdOf(this.config, this.param('threshold', 0, context));
+    thresholdOf(this.config, this.param('threshold', 0, context), 'model-config');
   }
 
   /**
@@ -123,7 +123,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
       output: this.param('output', index, context),
       activation: activationOf(this.config),
       topK: this.param('topK', index, context),
-      threshold: thresholdOf(this.config, this.param('threshold', index, context)),
+      threshold: thresholdOf(this.config, this.param('threshold', index, context), 'invalid-input'),
       result: this.param('result', index, context),
       recordOrder: 'score',
     });

@@ -1,7 +1,7 @@
 import { PredictionError } from '../../contract/errors.js';
 import type { Context, NodeHandler } from '../../contract/handler.js';
 import type { ImageInput } from '../../contract/images.js';
-import { isKept, type KeptMessage } from '../../contract/kept-input.js';
+import { isKept, type KeptMessage } from '../../contract/kept-message.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { slice } from '../tensors/tensors.js';
 import type { Placement } from './placements.js';

@@ -208,8 +208,9 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
     const found = typeof wanted === 'string' ? labels.indexOf(wanted) : (wanted ?? -1);
     if (found >= 0 && found < (classes ?? Infinity)) return found;
     const examples = labels.slice(0, 30).join(', ');
+    const { foreground, result } = context.params[index] ?? {};
     throw new TabServeError(
-      'model-config',
+      (foreground ?? result) === undefined ? 'model-config' : 'invalid-input',
       `foreground: result "mask" needs a class of the model, by label or index, got ${JSON.stringify(wanted)}; the labels are ${examples || 'unknown'}.`,
     );
   }

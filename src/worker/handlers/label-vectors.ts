@@ -29,16 +29,33 @@ export interface LabelVectors {
 /**
  * Returns the labels' vectors of a run with all of them.
  * @param logits the name of the output `[images, texts]`
+ * @param read how many of the texts are labels, which are the first ones; how many tokens each text has
  * @returns undefined if the model returns no vectors, or vectors of another length than 1, with which each image would
  *   have a scale of its own; if its scores are not those of the formula; or if there are too few products, or too
  *   similar ones, to compute the scale
  */
-export function labelVectors(outputs: Tensors, logits: string, tokens: number): LabelVectors | undefined {
+export function labelVectors(
+  outputs: Tensors,
+  logits: string,
+  { labels, tokens }: { readonly labels: number; readonly tokens: number },
+): LabelVectors | undefined {
   const vectors = outputs[VECTORS.texts];
   const texts = vectors && toFloats(vectors);
   const all = texts && haveLengthOne(outputs) ? products(outputs, texts) : undefined;
   const scale = all && scaleOf(toFloats(outputs[logits]!), all);
-  return scale === undefined ? undefined : { texts: texts!.slice(), scale, tokens };
+  return scale === undefined ? undefined : { texts: texts!.slice(0, labels * vectors!.dims[1]!), scale, tokens };
+}
+
+/** Returns the first columns of a matrix. */
+export function firstColumns(matrix: Tensor, columns: number): Tensor {
+  const [rows = 0, all = 0] = matrix.dims;
+  if (all === columns) return matrix;
+  const numbers = toFloats(matrix);
+  const data = Float32Array.from(
+    { length: rows * columns },
+    (_, at) => numbers[Math.floor(at / columns) * all + (at % columns)]!,
+  );
+  return { dtype: 'float32', dims: [rows, columns], data };
 }
 
 /** Returns the logits `[images, texts]`, float32, of a run with the first label alone. */

@@ -2,7 +2,7 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { ImageInput } from '../../contract/images.js';
-import type { KeptMessage } from '../../contract/kept-input.js';
+import type { KeptMessage } from '../../contract/kept-message.js';
 import { checkKeys } from '../../shared/check-keys.js';
 import { isRecord } from '../../shared/schema.js';
 import type { Placement } from './placements.js';

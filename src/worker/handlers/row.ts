@@ -1,5 +1,5 @@
 import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
-import { isKept, type KeptMessage } from '../../contract/kept-input.js';
+import { isKept, type KeptMessage } from '../../contract/kept-message.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { checkLength } from './handler-contract.js';
 import type { Context } from '../../contract/handler.js';

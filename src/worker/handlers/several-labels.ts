@@ -33,12 +33,19 @@ export function activationOf(config: Params): typeof softmax {
   return config['multiLabel'] ? sigmoid : softmax;
 }
 
-/** Returns the threshold of a result; undefined if it has all classes. @throws `model-config` for one without `multiLabel` */
-export function thresholdOf(config: Params, threshold: number | undefined): number | undefined {
+/**
+ * Returns the threshold of a result; undefined if it has all classes.
+ * @param code of the error for one without `multiLabel`: it is the config's, or a request's
+ */
+export function thresholdOf(
+  config: Params,
+  threshold: number | undefined,
+  code: 'model-config' | 'invalid-input',
+): number | undefined {
   if (config['multiLabel']) return threshold ?? 0.5;
   if (threshold === undefined) return undefined;
   throw new TabServeError(
-    'model-config',
+    code,
     'threshold: it is only for multiLabel: true. Without multiLabel, topK limits the number of classes. Remove threshold.',
   );
 }

@@ -50,25 +50,22 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
   protected configure(context: Context): void {
     this.context = context;
     this.modelYamlConfig = context.modelYamlConfig;
-    this.#check(this.config, 'handler', context);
+    checkSection(schemaOf(this.constructor as typeof StagedHandler), this.config, 'handler', context.warn);
     this.manifest = context.manifest;
   }
 
-  #check(values: Params, where: string, context: Context): void {
-    checkSection(schemaOf(this.constructor as typeof StagedHandler), values, where, context.warn);
-  }
-
-  #checkParams(params: Params, context: Context): void {
+  /** @throws `invalid-input` */
+  #checkParams(params: Params, { kind, warn }: Context): void {
     const Class = this.constructor as typeof StagedHandler;
     const schema = schemaOf(Class);
     const fixed = Object.keys(params).find((key) => schema[key]?.readOnly);
     if (fixed)
       throw new TabServeError(
-        'model-config',
+        'invalid-input',
         `params.${fixed}: a request cannot set this key. Set handler.${fixed} in the config.`,
       );
-    if (context.kind !== 'explain') return this.#check(params, 'params', context);
-    checkSection({ ...schema, ...Class.explainSchema }, params, '', context.warn);
+    if (kind === 'explain') checkSection({ ...schema, ...Class.explainSchema }, params, '', warn, 'invalid-input');
+    else checkSection(schema, params, 'params', warn, 'invalid-input');
   }
 
   /** Returns the `handler:` section of the config. */

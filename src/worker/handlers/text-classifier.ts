@@ -101,7 +101,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     const kind = this.param<ClassScoreKind>('output', 0, context);
     const fault = kind === 'values' ? undefined : activationFault(this.outputInfo, kind);
     if (fault !== undefined) context.warn(fault);
-    thresholdOf(this.config, this.param('threshold', 0, context));
+    thresholdOf(this.config, this.param('threshold', 0, context), 'model-config');
   }
 
   /** Converts the model's output, `[rows, classes]`, to the classes of each row, best first. */
@@ -113,7 +113,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
       topK: this.param('topK', index, context),
       result: this.param('result', index, context),
       recordOrder: 'class',
-      threshold: thresholdOf(this.config, this.param('threshold', index, context)),
+      threshold: thresholdOf(this.config, this.param('threshold', index, context), 'invalid-input'),
     });
     // With the param `result`, it is another form: see `resultForms`.
     return (index) => classify(scores[index]!, this.mapping, options(index)) as Classification;

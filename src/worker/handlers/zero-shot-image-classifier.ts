@@ -21,7 +21,7 @@ import {
   type LabelParams,
   type ParamOf,
 } from './label-texts.js';
-import { labelVectors, logitsOf, type LabelVectors } from './label-vectors.js';
+import { firstColumns, labelVectors, logitsOf, type LabelVectors } from './label-vectors.js';
 import type { Row } from './row.js';
 import { STATE_SCHEMA } from './state-schema.js';
 import { VisionHandler } from './vision-handler.js';
@@ -43,8 +43,8 @@ const LOGITS = 'logits_per_image';
  * The model is one file with inputs for both, `model.onnx`. What its two parts (`text_model.onnx` and
  * `vision_model.onnx`) return becomes no probability without the scale that the whole model multiplies with, which they
  * do not have: `image_text_embedder` reads them. If the model also returns `image_embeds` and `text_embeds`, of length 1,
- * it reads a list of three labels or more once: their vectors stay in the worker, up to `maxStateBytes`, and the model
- * reads one text with the next image.
+ * it reads a list of several labels once: their vectors stay in the worker, up to `maxStateBytes`, and the model reads one
+ * text with the next image.
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotImageClassifier extends VisionHandler<Classification> {
@@ -73,6 +73,8 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
   };
 
   #texts!: LabelTexts;
+  /** Whether the vectors of labels are worth a third text beside two: without them, each request would read it. */
+  #keepsVectors = true;
 
   /**
    * Opens the model and loads the tokenizer.
@@ -123,13 +125,20 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
     const texts = this.#allTexts(context);
     const key = JSON.stringify(texts);
     const kept = context.kept.get(key) as LabelVectors | undefined;
-    const feeds = kept ? this.#texts.feeds(texts.slice(0, 1), kept.tokens) : this.#texts.feeds(texts);
-    const runs = await this.#texts.run(inputs, feeds, context);
-    if (!kept && texts.length > 1) {
-      const vectors = labelVectors(runs[0]!, name, feeds[IDS_INPUT]!.dims[1]!);
-      if (vectors) context.kept.set(key, vectors, { bytes: vectors.texts.byteLength + 2 * key.length });
+    if (kept) {
+      const runs = await this.#texts.run(inputs, this.#texts.feeds(texts.slice(0, 1), kept.tokens), context);
+      return { [name]: concat(runs.map((outputs) => logitsOf(outputs, name, kept))) };
     }
-    return { [name]: concat(runs.map((outputs) => (kept ? logitsOf(outputs, name, kept) : outputs[name]!))) };
+    // The products with two labels do not tell the scale; those with the letter beside them do.
+    const isPair = texts.length === 2 && this.#keepsVectors;
+    const feeds = this.#texts.feeds(isPair ? [...texts, 'a'] : texts);
+    const runs = await this.#texts.run(inputs, feeds, context);
+    if (texts.length > 1) {
+      const vectors = labelVectors(runs[0]!, name, { labels: texts.length, tokens: feeds[IDS_INPUT]!.dims[1]! });
+      this.#keepsVectors =
+        vectors !== undefined && context.kept.set(key, vectors, { bytes: vectors.texts.byteLength + 2 * key.length });
+    }
+    return { [name]: concat(runs.map((outputs) => firstColumns(outputs[name]!, texts.length))) };
   }
 
   /** Converts the model's output, `[images, texts]`, to the labels of each image. */

@@ -12,6 +12,7 @@ import type { OpenHandler } from './open-handlers.js';
 import { ChunkSender } from './chunk-sender.js';
 import { withAnswer } from './http-rows.js';
 import type { LargerRuns } from './larger-runs.js';
+import { keepStates, takeStates } from './kept-states.js';
 import { Recorder } from './recorder.js';
 import { runBatch } from './run-batch.js';
 
@@ -70,7 +71,7 @@ export class Batches {
     opened: () => OpenHandler,
     engine: Engine | undefined,
   ): Promise<Envelope<HandleAnswer>> {
-    const { id, room, kept } = call;
+    const { id, room, kept, sequences } = call;
     const aborter = new AbortController();
     const { signal } = aborter;
     const http: (HttpAnswer | undefined)[] = [];
@@ -111,13 +112,20 @@ export class Batches {
       };
     };
     try {
-      const { rows, transferables, states } = await runBatch(call, {
-        ...opened(),
-        metrics: recorder,
-        signal,
-        onAnswer: (index, answered) => void (http[index] = withAnswer(http[index], answered)),
-        send: chunks && ((_, part, resume) => chunks.send(part, resume)),
-      });
+      const open = opened();
+      const { kept: values } = open.environment;
+      const own = sequences && { sequenceIds: sequences.map((one) => one?.id), states: takeStates(sequences, values) };
+      const { rows, transferables, states } = await runBatch(
+        { ...call, ...own },
+        {
+          ...open,
+          metrics: recorder,
+          signal,
+          onAnswer: (index, answered) => void (http[index] = withAnswer(http[index], answered)),
+          send: chunks && ((_, part, resume) => chunks.send(part, resume)),
+        },
+      );
+      if (sequences && states) keepStates(sequences, states, values);
       await chunks?.allSent();
       const value = answer(rows, undefined, states);
       return transferables.length > 0 ? comlinkTransfer(value, transferables) : value;

@@ -8,9 +8,9 @@ import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { MAX_IMAGE_PIXELS } from '../../contract/limits.js';
 import { readHttpAnswer, readHttpRequest } from './http-rows.js';
+import { LOST_STATE } from './kept-states.js';
 import { Recorder } from './recorder.js';
 import { VERSION } from '../../contract/version.js';
-import type { HandleRequest } from '../../contract/wire.js';
 
 /** The part of a handler's contexts that all of its batches share. */
 export interface HandlerEnvironment {
@@ -147,18 +147,22 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
 
 /** The states of a batch's rows, each the state of its sequence. A row of no sequence has none. */
 export class RowStates implements Pick<Context, 'sequenceId' | 'state' | 'setState'> {
-  readonly #ids: HandleRequest['sequenceIds'];
-  readonly #states: HandleRequest['states'];
+  readonly #ids: BatchOptions['sequenceIds'];
+  readonly #states: BatchOptions['states'];
   readonly #set = new Map<number, unknown>();
 
-  constructor(ids: HandleRequest['sequenceIds'], states: HandleRequest['states']) {
+  constructor(ids: BatchOptions['sequenceIds'], states: BatchOptions['states']) {
     this.#ids = ids;
     this.#states = states;
   }
 
   readonly sequenceId = (index: number): string | undefined => this.#ids?.[index];
 
-  readonly state = (index: number): unknown => this.#states?.[index];
+  readonly state = (index: number): unknown => {
+    const state = this.#states?.[index];
+    if (state === LOST_STATE) throw new TabServeError('state-lost', 'The state is not in the worker any more.');
+    return state;
+  };
 
   readonly setState = (index: number, value: unknown): void => {
     if (this.sequenceId(index) !== undefined) this.#set.set(index, value);

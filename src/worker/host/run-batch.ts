@@ -32,9 +32,9 @@ export interface BatchAnswer {
  * handler does about it. A streamed request is one row, so it is never run again, and no part is sent twice.
  * @throws the batch's failure, if no single row caused it
  */
-export async function runBatch(request: HandleRequest, runner: BatchRunner): Promise<BatchAnswer> {
+export async function runBatch(request: BatchRequest, runner: BatchRunner): Promise<BatchAnswer> {
   const states: unknown[] = request.rows.map(() => undefined);
-  const results = keepStates(unshare(await runOrRetry(request, runner, states)), states);
+  const results = cloneStates(unshare(await runOrRetry(request, runner, states)), states);
   const transferables = new Set(results.flatMap((result) => [...transferablesOf(result)]));
   const rows = results.map((result): Envelope<unknown> =>
     result instanceof PredictionError ? { ok: false, error: errorToData(result) } : { ok: true, value: result },
@@ -43,10 +43,8 @@ export async function runBatch(request: HandleRequest, runner: BatchRunner): Pro
 }
 
 /** What running needs of a request. */
-export type BatchRequest = Pick<
-  HandleRequest,
-  'rows' | 'ids' | 'params' | 'request' | 'resumed' | 'sequenceIds' | 'states' | 'http'
->;
+export type BatchRequest = Pick<HandleRequest, 'rows' | 'ids' | 'params' | 'request' | 'resumed' | 'http'> &
+  Pick<BatchOptions, 'sequenceIds' | 'states'>;
 
 /**
  * Runs one batch, and where a stage throws, runs it again row by row, once.
@@ -144,7 +142,7 @@ function isFaultOfHandler(code: ErrorCode): boolean {
  * fails has none.
  * @returns the results; of a row whose state cannot be cloned, its failure
  */
-function keepStates(results: readonly unknown[], states: unknown[]): readonly unknown[] {
+function cloneStates(results: readonly unknown[], states: unknown[]): readonly unknown[] {
   return results.map((result, index) => {
     const state = states[index];
     states[index] = undefined;

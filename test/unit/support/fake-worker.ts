@@ -45,6 +45,7 @@ export class EchoWorker extends EventTarget {
     describe: () => ok({ handler: 'echo' }),
     ping: () => ok(undefined),
     cancel: () => {},
+    forget: () => {},
     more: () => {},
   };
   #ports: readonly MessagePort[] = [];

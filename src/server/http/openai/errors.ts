@@ -1,5 +1,3 @@
-import { TabServeError } from '../../../contract/errors.js';
-import { badRequest } from '../../serving-error.js';
 import { errorOf } from '../responses.js';
 import { FieldError } from './request.js';
 
@@ -13,9 +11,7 @@ export interface OpenAiError {
 
 /** Returns an error in OpenAI's form. */
 export function openAiError(error: unknown): OpenAiError {
-  // The model's config was checked when it was loaded: what is wrong is the request's param.
-  const isOfParam = error instanceof TabServeError && error.code === 'model-config';
-  const { code: status, message, type: name, headers } = errorOf(isOfParam ? badRequest(error.message) : error);
+  const { code: status, message, type: name, headers } = errorOf(error);
   const type = status === 408 || status >= 499 ? 'server_error' : 'invalid_request_error';
   const code = name === 'ModelNotFoundException' ? 'model_not_found' : null;
   const param = error instanceof FieldError ? error.param : null;

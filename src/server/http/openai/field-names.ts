@@ -6,9 +6,7 @@ export type FieldNames = ReadonlyMap<string, string>;
 
 /** Returns an error of the handler about a param as one about the request's field; any other error as it is. */
 export function inFieldNames(error: unknown, fields: FieldNames): unknown {
-  const isOfRequest =
-    error instanceof TabServeError && (error.code === 'model-config' || error.code === 'invalid-input');
-  if (!isOfRequest || error instanceof FieldError) return error;
+  if (!(error instanceof TabServeError && error.code === 'invalid-input') || error instanceof FieldError) return error;
   const names = [...fields.keys()];
   const param =
     /\bparams\.(\w+)/.exec(error.message)?.[1] ??

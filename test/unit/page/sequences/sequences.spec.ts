@@ -1,13 +1,17 @@
-// Sequences: the page holds the state, and sends it with each request. The worker here sums: its answer is the state
-// plus the row, and is the new state.
+// Sequences: the page holds the state, and sends it to a worker that does not keep it. The worker here runs a handler that
+// sums: its answer is the state plus the row, and is the new state.
 import { expect, test } from '@playwright/test';
 import { connect } from '../../../../src/page/client/connect.ts';
 import type { Client } from '../../../../src/page/client/client.ts';
 import type { ClientOptions } from '../../../../src/page/options/client-options.ts';
 import { Sequence } from '../../../../src/page/sequences/sequence.ts';
-import { TabServeError, type ErrorCode } from '../../../../src/contract/errors.ts';
-import { errorToData } from '../../../../src/contract/error-data.ts';
-import type { Envelope, HandleAnswer, HandleRequest, LoadRequest } from '../../../../src/contract/wire.ts';
+import { PredictionError, TabServeError, type ErrorCode } from '../../../../src/contract/errors.ts';
+import type { HandleRequest, LoadRequest } from '../../../../src/contract/wire.ts';
+import type { Context } from '../../../../src/contract/handler.ts';
+import type { KeptValues } from '../../../../src/contract/kept-values.ts';
+import { Batches } from '../../../../src/worker/host/batches.ts';
+import type { OpenHandler } from '../../../../src/worker/host/open-handlers.ts';
+import { StateBudget } from '../../../../src/worker/host/state-budget.ts';
 import { EchoWorker } from '../../support/fake-worker.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 
@@ -16,33 +20,52 @@ type Row = number | 'fail' | 'hang' | 'die' | { readonly data?: Float32Array };
 /** What the workers of one client got, batch by batch. */
 interface Seen {
   readonly batches: (readonly Row[])[];
+  /** The states in the messages; `'kept'` for a key alone. */
   readonly states: unknown[];
+  /** What each worker keeps. */
+  readonly kept: KeptValues[];
+  /** The keys that the page has told workers to forget. */
+  readonly forgotten: string[];
   /** The rows `die` that end a worker; later ones are answered. */
   deaths: number;
 }
 
 class SummingWorker extends EchoWorker {
   readonly #seen: Seen;
+  readonly #kept: KeptValues;
+  readonly #batches = new Batches(
+    () => {},
+    () => {},
+  );
   #config: LoadRequest['config'];
 
   constructor(seen: Seen) {
     super();
     this.#seen = seen;
+    this.#kept = new StateBudget(1000, new FakeClock()).values();
+    seen.kept.push(this.#kept);
   }
 
   protected override answer(method: (...args: never[]) => unknown, args: never[]): unknown {
-    const request = args[0] as HandleRequest | undefined;
-    if (!Array.isArray(request?.rows)) return this.#configured(super.answer(method, args), args[0]);
+    const request = args[0] as HandleRequest | string | undefined;
+    if (typeof request === 'string' && request.startsWith('kept/')) {
+      this.#seen.forgotten.push(request);
+      return this.#kept.delete(request);
+    }
+    if (typeof request === 'string' || !Array.isArray(request?.rows))
+      return this.#configured(super.answer(method, args), args[0]);
     const rows = request.rows as Row[];
     this.#seen.batches.push(rows);
-    this.#seen.states.push(...(request.states ?? []));
-    if (rows.some((row) => row === 'hang' || (row as ArrayBuffer).byteLength > 3)) return new Promise(() => {});
+    for (const { state } of request.sequences?.filter((one) => one !== undefined) ?? [])
+      this.#seen.states.push(state && ('value' in state ? state.value : 'kept'));
+    const isFourthFrame = rows[0] instanceof ArrayBuffer && this.#seen.batches.length === 4;
+    if (rows.includes('hang') || isFourthFrame) return new Promise(() => {});
     const dies = rows.some((row) => row === 'die' || (typeof row === 'object' && Number.isNaN(row.data?.[0])));
     if (dies && this.#seen.deaths-- > 0) {
       this.dispatchEvent(Object.assign(new Event('error'), { message: 'killed by the test' }));
       return new Promise(() => {});
     }
-    return Promise.resolve(this.#sum(request, rows));
+    return this.#batches.handle(request, () => this.#opened, undefined);
   }
 
   /** The archive's config is what the client's options make of it. */
@@ -54,30 +77,30 @@ class SummingWorker extends EchoWorker {
       : envelope;
   }
 
-  #sum({ states, sequenceIds }: HandleRequest, rows: readonly Row[]): Envelope<HandleAnswer> {
-    const sums = rows.map((row, index) => {
-      const before = (states?.[index] as { sum: Float32Array } | undefined)?.sum[0] ?? 0;
-      return before + (typeof row === 'number' ? row : typeof row === 'object' ? (row.data?.[0] ?? 1) : 0);
-    });
-    const value: HandleAnswer = {
-      rows: rows.map((row, index) =>
-        row === 'fail'
-          ? { ok: false, error: errorToData(new TabServeError('invalid-input', 'the test fails this row')) }
-          : { ok: true, value: sums[index] },
-      ),
-      timings: {},
-      handlerTime: 0,
-      memory: 0,
-      ...(sequenceIds && {
-        states: rows.map((row, index) => (row === 'fail' ? undefined : { sum: Float32Array.of(sums[index]!) })),
-      }),
-    };
-    return { ok: true, value };
+  get #opened(): OpenHandler {
+    const environment = { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {}, kept: this.#kept };
+    return { handler: { handle: sum } as unknown, environment } as OpenHandler;
   }
 }
 
+/** Numbers are added; of anything else, the first element, or nothing. */
+async function sum(rows: readonly Row[], context: Context): Promise<unknown[]> {
+  return rows.map((row, index) => {
+    const state = context.state(index) as { sum: Float32Array } | undefined;
+    if (row === 'fail') {
+      // What a handler must not do has no consequence.
+      state?.sum.fill(NaN);
+      return PredictionError.from(new TabServeError('invalid-input', 'the test fails this row'));
+    }
+    const added = typeof row === 'number' ? row : typeof row === 'object' ? (row.data?.[0] ?? 1) : 0;
+    const all = (state?.sum[0] ?? 0) + added;
+    context.setState(index, { sum: Float32Array.of(all) });
+    return all;
+  });
+}
+
 async function open(options: Partial<ClientOptions> = {}): Promise<{ client: Client; seen: Seen }> {
-  const seen: Seen = { batches: [], states: [], deaths: 0 };
+  const seen: Seen = { batches: [], states: [], kept: [], forgotten: [], deaths: 0 };
   const client = connect(() => new SummingWorker(seen) as unknown as Worker, {
     model: 'http://127.0.0.1/model.onnx',
     verdicts: { get: async () => undefined, set: async () => {}, clear: async () => {} },
@@ -94,13 +117,74 @@ async function codeOf(work: Promise<unknown>): Promise<ErrorCode | 'answer'> {
   );
 }
 
-test('the state goes to the worker with each request, and comes back with its answer', async () => {
+test('the state comes back with each answer, and is kept by the worker: the page sends its key', async () => {
   const { client, seen } = await open();
   await using _ = client;
   await using sequence = client.openSequence();
   expect([await sequence.predict(1), await sequence.predict(2), await sequence.predict(3)]).toEqual([1, 3, 6]);
-  expect(seen.states).toEqual([undefined, { sum: Float32Array.of(1) }, { sum: Float32Array.of(3) }]);
+  expect(seen.states).toEqual([undefined, 'kept', 'kept']);
   expect(await client.predict(7)).toBe(7);
+});
+
+test('a state that the worker has freed is sent, with the same request', async () => {
+  const { client, seen } = await open({ batchSize: 2, maxBatchDelay: 10_000 });
+  await using _ = client;
+  const [one, other] = [client.openSequence(), client.openSequence()];
+  await Promise.all([one.predict(1), other.predict(10)]);
+  // Its own budget is too small for it and what the states take.
+  seen.kept[0]!.set('all', 'of it', { bytes: 1000 });
+  seen.kept[0]!.delete('all');
+  expect(await Promise.all([one.predict(2), other.predict(20)])).toEqual([3, 30]);
+  const [first, second] = [1, 10].map((sum) => ({ sum: Float32Array.of(sum) }));
+  expect(seen.states.slice(2)).toEqual(['kept', 'kept', first, second]);
+  expect(await Promise.all([one.predict(3), other.predict(30)])).toEqual([6, 60]);
+  expect(seen.states.slice(6)).toEqual(['kept', 'kept']);
+});
+
+test('beside a row whose state was freed, one that cannot be sent again is answered', async () => {
+  const { client, seen } = await open({ batchSize: 2, maxBatchDelay: 10_000 });
+  await using _ = client;
+  const sequence = client.openSequence();
+  await Promise.all([sequence.predict(1), client.predict(10)]);
+  seen.kept[0]!.set('all', 'of it', { bytes: 1000 });
+  seen.kept[0]!.delete('all');
+  const moved = client.predict({ data: Float32Array.of(5) }, { transfer: true });
+  expect(await Promise.all([sequence.predict(2), moved])).toEqual([3, 5]);
+});
+
+test('beside what moves to the worker, the state is sent too: neither can be sent again', async () => {
+  const { client, seen } = await open();
+  await using _ = client;
+  const sequence = client.openSequence();
+  await sequence.predict(4);
+  expect(await sequence.predict({ data: Float32Array.of(2) }, { transfer: true })).toBe(6);
+  expect(seen.states).toEqual([undefined, { sum: Float32Array.of(4) }]);
+});
+
+test('the end of a sequence frees its state in the worker', async () => {
+  const { client, seen } = await open();
+  await using _ = client;
+  const sequence = client.openSequence();
+  await sequence.predict(1);
+  await sequence.predict(2);
+  expect(seen.forgotten).toEqual([]);
+  await sequence.end();
+  await expect.poll(() => seen.forgotten.length).toBe(1);
+  expect(seen.kept[0]!.has(seen.forgotten[0])).toBe(false);
+});
+
+test('a state that nobody waited for is freed in the worker, and the one before goes on', async () => {
+  const { client, seen } = await open({ maxWorkers: 1 });
+  await using _ = client;
+  const sequence = client.openSequence();
+  await sequence.predict(1);
+  const controller = new AbortController();
+  const aborted = sequence.predict(100, { signal: controller.signal });
+  await settle();
+  controller.abort();
+  expect(await codeOf(aborted)).toBe('aborted');
+  expect(await sequence.predict(2)).toBe(3);
+  await expect.poll(() => seen.forgotten.length).toBe(1);
 });
 
 test('many sequences share batches with one another and with single requests, and keep their states apart', async () => {
@@ -155,7 +239,7 @@ test('a lost worker: the request runs again with the same state, in another work
   await sequence.predict(4);
   seen.deaths = 1;
   expect(await sequence.predict('die')).toBe(4);
-  expect(seen.states.slice(-2)).toEqual([{ sum: Float32Array.of(4) }, { sum: Float32Array.of(4) }]);
+  expect(seen.states.slice(-2)).toEqual(['kept', { sum: Float32Array.of(4) }]);
   expect(await sequence.predict(1)).toBe(5);
 });
 
@@ -277,9 +361,8 @@ test('a loop over frames that is left is over: the sequence takes the next reque
     const { client, seen } = await open();
     await using _ = client;
     await using sequence = client.openSequence();
-    let count = 0;
     const camera = new ReadableStream({
-      pull: (controller) => controller.enqueue(new Picture((count += 1))),
+      pull: (controller) => controller.enqueue(new Picture(1)),
     });
     // The fourth frame, whose worker hangs, is under way when the loop ends.
     let sum = 0;

@@ -468,8 +468,8 @@ class StreamingWorker extends EchoWorker {
     const request = args[0] as HandleRequest | string | undefined;
     if (typeof request === 'string') return this.#more();
     if (request?.rows === undefined) return await method(...args);
-    if (request.states) {
-      const states = request.states.map((state) => ((state as number | undefined) ?? 0) + 1);
+    if (request.sequences) {
+      const states = request.sequences.map((sequence) => ((sequence?.state?.value as number | undefined) ?? 0) + 1);
       const rows = states.map((value) => ({ ok: true, value }));
       return { ok: true, value: { rows, states, timings: {}, handlerTime: 1, memory: 2 } };
     }

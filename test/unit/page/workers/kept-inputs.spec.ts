@@ -5,16 +5,16 @@ import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { HandleAnswer } from '../../../../src/contract/wire.ts';
 import { prepare, type Prepared } from '../../../../src/page/requests/inputs.ts';
 import { keepInput } from '../../../../src/page/requests/keep.ts';
-import { keptSources, type KeptInput } from '../../../../src/page/requests/kept-input.ts';
+import type { HeldValue } from '../../../../src/page/requests/held-value.ts';
 import { unwrap } from '../../../../src/worker/handlers/row.ts';
 import { settle, World, type FakeWorker } from '../../support/pool-world.ts';
 
-const keep = (input: unknown): KeptInput => keepInput(prepare(input) as Prepared);
+const keep = (input: unknown): HeldValue => keepInput(prepare(input) as Prepared) as HeldValue;
 
 const lost = errorToData(new TabServeError('state-lost', 'It is gone.'));
 
 /** Answers the worker's oldest batch: it keeps what it has made of these inputs. */
-async function answer(worker: FakeWorker, kept: readonly KeptInput[], given: Partial<HandleAnswer> = {}) {
+async function answer(worker: FakeWorker, kept: readonly HeldValue[], given: Partial<HandleAnswer> = {}) {
   worker.answer({ kept: kept.map(({ key }) => key), ...given });
   await settle();
 }
@@ -137,8 +137,7 @@ test('it is a copy of what was kept, and each message has one of its own', () =>
   const photo = keep(pixels);
   pixels.data[0] = 9;
   const known = { has: () => false };
-  const source = keptSources.get(photo)!;
-  const [one, other] = [source.message(known), source.message(known)];
+  const [one, other] = [photo.message(known), photo.message(known)];
   expect(one.value).toEqual({ keptKey: photo.key, value: { data: Uint8Array.of(1, 2, 3), dims: [1, 1, 3] } });
   expect(one.transferables).toHaveLength(1);
   structuredClone(one.value, { transfer: [...one.transferables] });
@@ -207,6 +206,6 @@ test('beside what moves to the worker it is sent in full: neither can be sent ag
 
 test('what cannot be copied cannot be kept; nothing is an input, too', () => {
   expect(() => keep({ image: () => {} })).toThrow(expect.objectContaining({ code: 'not-cloneable' }));
-  const nothing = keptSources.get(keep(undefined))!.message({ has: () => false }).value;
+  const nothing = keep(undefined).message({ has: () => false }).value;
   expect(unwrap(nothing)).toBeUndefined();
 });

@@ -159,9 +159,8 @@ test('two fields of one param agree; the options of a stream are known ones', as
 
 test('what the handler says of a param names the field that the client sent', async () => {
   let message = '';
-  let code: 'model-config' | 'invalid-input' = 'model-config';
   const { openai } = await faked(() => {
-    throw new TabServeError(code, message);
+    throw new TabServeError('invalid-input', message);
   });
   const told = async (fields: object): Promise<unknown> => {
     const error = (await failureOf(openai.chat.completions.create({ ...hello, ...fields }))) as unknown[];
@@ -178,7 +177,6 @@ test('what the handler says of a param names the field that the client sent', as
   // The handler draws because there is a temperature.
   message = 'params.doSample: it is not supported with several beams.';
   expect(await told({ temperature: 1 })).toEqual([400, 'temperature', expect.stringMatching(/^400 temperature: it/)]);
-  code = 'invalid-input';
   message = 'params.responseFormat.schema.not: this keyword is not supported.';
   const format = { type: 'json_schema', json_schema: { name: 'a', schema: {} } };
   expect(await told({ response_format: format })).toEqual([

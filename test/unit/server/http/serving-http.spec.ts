@@ -460,6 +460,29 @@ test('a handler with TorchServe’s form answers in it, unless the config says o
   expect(await paramsFor({ resultForms: undefined })).toEqual({});
 });
 
+test('the params of the query, a JSON object, are those of the request', async () => {
+  const { send, client } = await serve();
+  const asked = async (path: string, query: string): Promise<unknown> => {
+    const before = client.asked.length;
+    const body = path.startsWith('/v1') ? '{"instances":["eA=="]}' : new Blob(['x']);
+    const response = await send(`${path}?params=${encodeURIComponent(query)}`, { method: 'POST', body });
+    return client.asked.length > before
+      ? client.asked.at(-1)!.options.params
+      : [response.status, await response.text()];
+  };
+  const topK = '{"topK":2}';
+  expect(await asked('/predictions/digits', topK)).toEqual({ result: 'torchserve', topK: 2 });
+  expect(await asked('/predictions/digits', '{"result":"typed"}')).toEqual({ result: 'typed' });
+  expect(await asked('/v1/models/digits:predict', topK)).toEqual({ result: 'torchserve', topK: 2 });
+  expect(await asked('/v1/models/digits:explain', topK)).toEqual({ topK: 2 });
+  expect(await asked('/explanations/digits', topK)).toEqual({ topK: 2 });
+  for (const wrong of ['', 'topK', '[1]', 'null'])
+    expect(await asked('/predictions/digits', wrong)).toEqual([
+      400,
+      expect.stringContaining("The query's params must be a JSON object"),
+    ]);
+});
+
 test("a handler class of the app's own gets what was sent, whichever built-in handler its archive names", async () => {
   class Own implements Handler {
     async initialize(): Promise<void> {}

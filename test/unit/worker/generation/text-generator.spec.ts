@@ -231,7 +231,7 @@ test('what cannot be answered is a typed error', async () => {
   await expect(ask('one', { maxLength: 4 })).rejects.toThrow(code('invalid-input', 'maxNewTokens'));
   await expect(ask('one', { max_new_tokens: 4 })).rejects.toThrow(code('invalid-input', 'maxNewTokens'));
   await expect(ask('one', { temperature: 0 })).rejects.toThrow(code('invalid-input', 'doSample: false'));
-  await expect(ask('one', { stop: '' })).rejects.toThrow(code('model-config', 'stop'));
+  await expect(ask('one', { stop: '' })).rejects.toThrow(code('invalid-input', 'stop'));
   await expect(ask('one', { eosTokenId: 480 })).rejects.toThrow(code('invalid-input', '480'));
   await expect(ask('x'.repeat(10_000_001))).rejects.toThrow(code('invalid-input', '10000001'));
   for (const messages of [[], 'hello', [{ content: 'no role' }], [null]])

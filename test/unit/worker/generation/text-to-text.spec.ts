@@ -118,8 +118,8 @@ test('what cannot be answered is a typed error', async () => {
   await expect(ask({ text: 'a', textPair: 'b' })).rejects.toThrow(code('invalid-input', 'textPair'));
   await expect(ask({ messages: [] })).rejects.toThrow(code('invalid-input', 'Expected a string'));
   await expect(ask('one', { numBeamGroups: 2 } as never)).rejects.toThrow(code('invalid-input', 'numBeamGroups'));
-  await expect(ask('one', { numBeams: 0 })).rejects.toThrow(code('model-config', 'numBeams'));
-  await expect(ask('one', { earlyStopping: 'soon' as never })).rejects.toThrow(code('model-config', 'earlyStopping'));
+  await expect(ask('one', { numBeams: 0 })).rejects.toThrow(code('invalid-input', 'numBeams'));
+  await expect(ask('one', { earlyStopping: 'soon' as never })).rejects.toThrow(code('invalid-input', 'earlyStopping'));
   await expect(ask('one', { forcedBosTokenId: 9999 })).rejects.toThrow(code('invalid-input', '9999'));
   // The answer, too, has the model's positions.
   expect((await ask('one', { maxNewTokens: 100 })).usage.completionTokens).toBeLessThanOrEqual(8);

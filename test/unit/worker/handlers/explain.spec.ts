@@ -169,9 +169,9 @@ test('wrong options of an explanation say what is possible', async () => {
   );
   expect(await fail({ target: 'zebra' })).toContain('the model has 2 classes');
   expect(await fail({ target: -1 })).toContain('target must be an integer ≥ 0, not -1');
-  expect(await fail({ target: 1.5 })).toContain('model-config: target must be an integer');
+  expect(await fail({ target: 1.5 })).toContain('invalid-input: target must be an integer');
   expect(await fail({ method: 'oclusion' })).toBe(
-    'model-config: method must be "occlusion" or "rise", not "oclusion"; probably occlusion is meant.',
+    'invalid-input: method must be "occlusion" or "rise", not "oclusion"; probably occlusion is meant.',
   );
   expect(await fail({ window: 5 })).toBe(
     "invalid-input: window: it must fit into the model's input of 4 × 4 pixels, got 5.",

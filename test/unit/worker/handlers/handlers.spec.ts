@@ -653,7 +653,7 @@ test('params of a request: each row has its own values; a key that is fixed for 
   ]);
   await expect(
     handle(new ImageClassifier(), classifier(2), [image(255)], { config: CONFIG, params: { labels: ['x'] } }),
-  ).rejects.toMatchObject({ code: 'model-config' });
+  ).rejects.toMatchObject({ code: 'invalid-input' });
 });
 
 test('a small cap on images does not hinder the warm-up', async () => {

@@ -100,7 +100,7 @@ test('params: from the class, the archive and the request', async () => {
   detector.threshold = 0.8;
   expect(await scores()).toEqual([0.9]);
   await expect(handle([image()], { decoder: 'yolov5' })).rejects.toMatchObject({
-    code: 'model-config',
+    code: 'invalid-input',
     message: expect.stringContaining('params.decoder'),
   });
   for (const params of [
@@ -114,7 +114,7 @@ test('params: from the class, the archive and the request', async () => {
   ]) {
     const [key] = Object.keys(params);
     await expect(handle([image()], params), key).rejects.toMatchObject({
-      code: 'model-config',
+      code: 'invalid-input',
       message: expect.stringContaining(`params.${key}`),
     });
   }

@@ -35,8 +35,11 @@ test('a track begins with a score 0.1 above trackThreshold', async () => {
 });
 
 test('a trackThreshold with which no track can begin is refused, in the config and in params', async () => {
-  const error = { code: 'model-config', message: expect.stringContaining('trackThreshold') };
-  await expect(trackerOf(1, { trackThreshold: 0.91 })).rejects.toMatchObject(error);
+  const message = expect.stringContaining('trackThreshold');
+  await expect(trackerOf(1, { trackThreshold: 0.91 })).rejects.toMatchObject({ code: 'model-config', message });
   const tracker = await trackerOf(1);
-  await expect(tracker.predict(photo, { params: { trackThreshold: 0.91 } })).rejects.toMatchObject(error);
+  await expect(tracker.predict(photo, { params: { trackThreshold: 0.91 } })).rejects.toMatchObject({
+    code: 'invalid-input',
+    message,
+  });
 });

@@ -346,15 +346,15 @@ test('every pixel of a letterboxed image samples the image alone, however thin i
 
 test('params: an invalid value fails the request, and a read-only key is refused', async () => {
   expect((await segment<PredictionError>(three, {}, { result: 'mask' }))[0]).toMatchObject({
-    code: 'model-config',
+    code: 'invalid-input',
     message: expect.stringMatching(/foreground/),
   });
   await expect(segment(three, {}, { threshold: 2 })).rejects.toMatchObject({
-    code: 'model-config',
+    code: 'invalid-input',
     message: expect.stringMatching(/params\.threshold/),
   });
   await expect(segment(three, {}, { output: 'probabilities' })).rejects.toMatchObject({
-    code: 'model-config',
+    code: 'invalid-input',
     message: expect.stringMatching(/params\.output/),
   });
 });

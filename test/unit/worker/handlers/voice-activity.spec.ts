@@ -166,10 +166,10 @@ test('params change the rules, and wrong ones are named', async () => {
   expect((await vad.predict(input, { params: { threshold: 1 } })).segments).toEqual([]);
   expect((await vad.predict(input, { params: { minSilenceDurationMs: 2000 } })).segments.length).toBe(1);
   await expect(vad.predict(input, { params: { threshold: 2 } })).rejects.toMatchObject({
-    code: 'model-config',
+    code: 'invalid-input',
     message: expect.stringContaining('params.threshold'),
   });
-  await expect(vad.predict(input, { params: { sampleRate: 8000 } })).rejects.toMatchObject({ code: 'model-config' });
+  await expect(vad.predict(input, { params: { sampleRate: 8000 } })).rejects.toMatchObject({ code: 'invalid-input' });
 });
 
 test('another model is refused', async () => {

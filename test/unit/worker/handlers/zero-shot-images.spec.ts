@@ -43,12 +43,17 @@ for (const name of ['images-clip', 'images-siglip', 'images-siglip2', 'images-ch
     expect(later).toEqual(
       expected.map((row) => row.map(({ label, score }) => ({ label, score: expect.closeTo(score, 5) }))),
     );
-    // Other labels, and another order, are read.
-    await model.ask([photo(3)], { labels: ['a cat', 'the sea'] });
+    // Other labels, and another order, are read. Beside two, the first time, another text.
+    const pair = { labels: ['a cat', 'the sea'] };
+    const both = [await model.ask([photo(3)], pair), await model.ask([photo(7)], pair)] as Classification[][];
     await model.ask([photo(3)], { labels: params.labels.toReversed() });
     await model.ask([photo(3)], { labels: ['a cat'] });
     await model.ask([photo(3)], { labels: ['a cat'] });
-    expect(texts).toEqual([4, 1, 2, 4, 1, 1]);
+    expect(texts).toEqual([4, 1, 3, 1, 4, 1, 1]);
+    const pairs = [await none.ask([photo(3)], pair), await none.ask([photo(7)], pair)] as Classification[][];
+    expect(again).toEqual([4, 4, 2, 2]);
+    for (const [at, [row]] of both.entries())
+      expect(row).toEqual(pairs[at]![0]!.map(({ label, score }) => ({ label, score: expect.closeTo(score, 5) })));
   });
 
 /** Returns the number of texts that each run of a model reads, as they come. */

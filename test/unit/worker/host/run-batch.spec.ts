@@ -84,7 +84,7 @@ test.describe('states of sequences', () => {
     const rows = [0, 1, 2];
     const states = sequenceIds.map((id) => id && `old ${id}`);
     const more = { ids: ['a', 'b', 'c'], params: [{}, {}, {}], sequenceIds, states };
-    return await runBatch({ id: 'b', request: 'predict', rows, ...more }, runner);
+    return await runBatch({ request: 'predict', rows, ...more }, runner);
   }
 
   function setAll(rows: readonly unknown[], context: Context): unknown[] {

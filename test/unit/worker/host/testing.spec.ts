@@ -164,7 +164,7 @@ test('params, failed rows, explanations and metrics', async () => {
   expect(good).toBe('four');
   expect(bad).toBeInstanceOf(PredictionError);
   await expect(handler.predict(damaged)).rejects.toMatchObject({ name: 'PredictionError', code: 'invalid-input' });
-  await expect(handler.predict(gray(1), { params: { labels: [] } })).rejects.toMatchObject({ code: 'model-config' });
+  await expect(handler.predict(gray(1), { params: { labels: [] } })).rejects.toMatchObject({ code: 'invalid-input' });
   expect(handler.observations.map(({ name }) => name)).toEqual(['Rows', 'Rows']);
   expect(await handler.explain(gray(1))).toBe('because');
 });

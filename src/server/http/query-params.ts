@@ -1,0 +1,20 @@
+import type { Params } from '../../contract/handler.js';
+import { isPlainObject } from '../../shared/is-plain-object.js';
+import { badRequest } from '../serving-error.js';
+
+/**
+ * Returns the params of a request: what its query has as `params`, a JSON object.
+ * @throws `invalid-input` for anything else
+ */
+export function queryParams(query: URLSearchParams): Params {
+  const text = query.get('params');
+  if (text === null) return {};
+  let params: unknown;
+  try {
+    params = JSON.parse(text);
+  } catch {
+    // The message below says what was expected.
+  }
+  if (isPlainObject(params)) return params;
+  throw badRequest('The query\'s params must be a JSON object, encoded by encodeURIComponent: {"topK":2}.');
+}
