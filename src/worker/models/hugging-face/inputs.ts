@@ -82,7 +82,7 @@ async function imageConfig(source: Source, task: GivenTask, config: Json): Promi
   const advice = otherHandler(task) ?? 'Set handler.imageProcessing to the steps of this model (docs/model-config.md).';
   throw new TabServeError(
     'model-config',
-    `There is no ${PREPROCESSOR}, which says how images become the model's input. ${advice}`,
+    `There is no ${PREPROCESSOR}, and no image_processor in a processor_config.json, which says how images become the model's input. ${advice}`,
   );
 }
 
