@@ -354,7 +354,7 @@ test.describe('TextClassifier', () => {
     const handler = new TextClassifier();
     await handler.initialize(createTestContext({ session, files }));
     const [row] = await handler.handle(['a'], createTestContext({ session, files, params: { threshold: 0.5 } }));
-    expect(row).toMatchObject({ code: 'model-config', message: expect.stringContaining('multiLabel') });
+    expect(row).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('multiLabel') });
   });
 
   test('logits that are said to be probabilities fail the row with a hint', async () => {
