@@ -40,7 +40,7 @@ test('scale and bias follow from the first run, and give the logits of another i
 
 test('beside two labels, a third text tells the scale, and is not kept', () => {
   const kept = labelVectors(run(80, 96, 60), 'logits_per_image', { labels: 2, tokens: 7 })!;
-  expect([...kept.texts]).toEqual([...TEXTS.data.slice(0, 4)]);
+  expect([...kept.texts]).toEqual([...TEXTS.data.subarray(0, 4)]);
   const { data } = firstColumns(matrix([2, 3], 1, 2, 3, 4, 5, 6), 2);
   expect(data).toEqual(Float32Array.of(1, 2, 4, 5));
 });
