@@ -11,6 +11,9 @@ import { checkFeatures, embed, NORMALIZE, projection } from './embed.js';
 import { readSafetensors } from '../tensors/safetensors.js';
 import { TextHandler, type TextParams } from './text-handler.js';
 
+/** The output with the vector of a text, in exports of sentence-transformers that have all modules in the graph. */
+const SENTENCE = 'sentence_embedding';
+
 /** A layer in `handler.dense`. */
 interface LayerConfig {
   readonly weights: string;
@@ -32,7 +35,7 @@ export interface TextFeatureExtractorParams extends TextParams {
  *
  * The model's output holds a vector for each token, `[rows, tokens, features]`, which `pooling` makes one, and the
  * layers of `dense` change it. Padding does not count. Or it holds a vector for each row, `[rows, features]`, which
- * needs no pooling. Vectors have the length 1 unless `normalize` is false; compare them with `cosineSimilarity` and
+ * needs no pooling: the output `sentence_embedding`, if the model has one and no `pooling` is set. Vectors have the length 1 unless `normalize` is false; compare them with `cosineSimilarity` and
  * `nearest` of `tabserve`. In a repository of sentence-transformers, all of this follows from `modules.json`.
  * @answer the text's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
  *   `nearest`
@@ -87,6 +90,9 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    const { outputName, pooling } = this.config;
+    const whole = this.model.outputs.find(({ name }) => name === SENTENCE);
+    if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
     checkFeatures(this.outputInfo);
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
     if (context.files.has(HF_CONFIG) && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)

@@ -1,7 +1,7 @@
 import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import { integers } from '../tensors/tensors.js';
-import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
+import { IDS_INPUT, MASK_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
 import type { Encoding, Padding } from '../text/tokenizer.js';
 
 /** What a model of texts may have beside the tokens. */
@@ -63,9 +63,19 @@ export class TextTensorInput {
     return this.fixedLength ?? Math.max(padTo, paddedLength(padding, longest));
   }
 
-  /** Returns the model's inputs for rows of tokens. @param padTo the number of tokens that shorter rows are padded to */
+  /**
+   * Returns the model's inputs for rows of tokens.
+   * @param padTo the number of tokens that shorter rows are padded to
+   * @throws `invalid-input` if the rows differ in length, and the model would read their padding as text
+   */
   tensors(rows: readonly Encoding[], padding: Padding, padTo: number): Tensors {
     if (this.#isBag) return this.#concatenated(rows);
+    const lengths = new Set(rows.map(({ ids }) => this.paddedLength(ids.length, padding, padTo)));
+    if (lengths.size > 1 && this.#inputs.every(({ name }) => name !== MASK_INPUT))
+      throw new TabServeError(
+        'invalid-input',
+        `Texts of ${[...lengths].join(', ')} tokens cannot be read together: the model has no input "${MASK_INPUT}", which would tell it what is padding. Export it with this input.`,
+      );
     const longest = Math.max(...rows.map(({ ids }) => ids.length));
     return padRows(rows, this.#inputs, padding, this.paddedLength(longest, padding, padTo));
   }

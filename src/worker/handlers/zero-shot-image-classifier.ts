@@ -51,7 +51,7 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
   declare readonly paramsType?: ZeroShotImageClassifierParams;
 
   static override readonly huggingFace: HuggingFaceTask = {
-    architectures: ['CLIPModel', 'SiglipModel'],
+    architectures: ['CLIPModel', 'MetaClip2Model', 'SiglipModel'],
     processor: 'both',
     handlerConfig: (config) => ({
       ...siglipLengths(config),

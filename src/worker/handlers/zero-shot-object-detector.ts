@@ -50,7 +50,9 @@ export class ZeroShotObjectDetector extends ObjectDetector {
     architectures: ['OwlViTForObjectDetection', 'Owlv2ForObjectDetection', 'GroundingDinoForObjectDetection'],
     processor: 'both',
     handlerConfig: (config) =>
-      architectureOf(config)?.startsWith('GroundingDino') ? { columns: 'tokens' } : { columns: 'texts' },
+      architectureOf(config)?.endsWith('GroundingDinoForObjectDetection')
+        ? { columns: 'tokens' }
+        : { columns: 'texts' },
   };
 
   static override readonly schema: ConfigSchema = {

@@ -69,7 +69,10 @@ export interface HuggingFaceTokenizer extends TextTokenizer, Pick<Encoder, 'loca
 type SpecialToken = string | { readonly content: string } | null;
 
 interface TokenizerConfig {
+  readonly tokenizer_class?: string | null;
   readonly model_max_length?: number | null;
+  /** Its old name. */
+  readonly max_len?: number | null;
   readonly padding_side?: string;
   readonly truncation_side?: string;
   readonly clean_up_tokenization_spaces?: boolean;
@@ -134,9 +137,9 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
     return {
       detokenizer,
       idOf,
-      maskId: idOf(contentOf(config.mask_token)),
-      unknownId: idOf(contentOf(config.unk_token)),
-      classId: idOf(contentOf(config.cls_token)),
+      maskId: specialId('mask_token', config, idOf),
+      unknownId: specialId('unk_token', config, idOf),
+      classId: specialId('cls_token', config, idOf),
       wordPrefix: json.model?.continuing_subword_prefix ?? '',
       decode: (ids, keepsSpecial = false) =>
         detokenizer.join(
@@ -175,7 +178,8 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
 }
 
 /** Returns the limit of `tokenizer_config.json`, if it has one. */
-function limitOf({ model_max_length: limit }: TokenizerConfig): number | undefined {
+function limitOf({ model_max_length, max_len }: TokenizerConfig): number | undefined {
+  const limit = model_max_length ?? max_len;
   return typeof limit === 'number' && limit < NO_LIMIT ? limit : undefined;
 }
 
@@ -204,6 +208,30 @@ function paddingOf(
     length: typeof padding?.strategy === 'object' && limitOf(config) === undefined ? padding.strategy.Fixed : undefined,
     multipleOf: padding?.pad_to_multiple_of ?? 1,
   };
+}
+
+/** What transformers' classes of tokenizers call their special tokens. */
+const USUAL = {
+  mask_token: ['[MASK]', '<mask>'],
+  unk_token: ['[UNK]', '<unk>'],
+  cls_token: ['[CLS]', '<cls>', '<s>'],
+} as const;
+
+/** The classes that have no special tokens of their own. */
+const PLAIN = new Set<string | null | undefined>(['PreTrainedTokenizerFast', 'TokenizersBackend']);
+
+/**
+ * Returns the id of a special token. Where `tokenizer_config.json` does not name it, as in repositories of before
+ * transformers 4, it has its usual name.
+ */
+function specialId(
+  name: keyof typeof USUAL,
+  config: TokenizerConfig,
+  idOf: (token: string | undefined) => number | undefined,
+): number | undefined {
+  const { [name]: token, tokenizer_class: type } = config;
+  if (token !== undefined || PLAIN.has(type)) return idOf(contentOf(token));
+  return USUAL[name].map(idOf).find((id) => id !== undefined);
 }
 
 function contentOf(token: SpecialToken | undefined): string | undefined {

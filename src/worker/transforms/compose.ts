@@ -143,12 +143,18 @@ export function normalize(mean: readonly number[], std: readonly number[]): Tran
 }
 
 /**
- * Resizes the tensor bilinearly, without antialiasing; the centers of its corners stay: torch's `interpolate` with
- * `align_corners`. Options as those of `resize` for [height, width].
+ * Resizes the tensor bilinearly. Without `antialias` the centers of its corners stay: torch's `interpolate` with
+ * `align_corners`. With it, it is torch's `interpolate` with `antialias`: what `resize` does to pixels, without rounding
+ * to 8 bits. Options as those of `resize` for [height, width].
  */
 export function resizeTensor(
   size: HeightWidth,
-  options: { readonly multipleOf?: number; readonly toMultiple?: ToMultiple; readonly keepAspectRatio?: boolean } = {},
+  options: {
+    readonly multipleOf?: number;
+    readonly toMultiple?: ToMultiple;
+    readonly keepAspectRatio?: boolean;
+    /** @default false */ readonly antialias?: boolean;
+  } = {},
 ): TransformStep {
   return readStep('resizeTensor', { size, ...options }, 'resizeTensor');
 }

@@ -116,12 +116,15 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     return options;
   },
   resizeTensor(value, key) {
-    const names = ['size', 'multipleOf', 'toMultiple', 'keepAspectRatio'] as const;
-    const { size, multipleOf, toMultiple, keepAspectRatio } = record(value, key, names);
+    const names = ['size', 'multipleOf', 'toMultiple', 'keepAspectRatio', 'antialias'] as const;
+    const { size, multipleOf, toMultiple, keepAspectRatio, antialias } = record(value, key, names);
+    if (antialias !== undefined && typeof antialias !== 'boolean')
+      throw invalidValue(`${key}.antialias`, antialias, 'true or false');
     return {
       size: pair(size, `${key}.size`),
       ...readMultipleOf(multipleOf, toMultiple, size, key),
       ...readKeepAspectRatio(keepAspectRatio, size, `${key}.keepAspectRatio`),
+      ...(antialias && { antialias }),
     };
   },
   padTensor(value, key) {

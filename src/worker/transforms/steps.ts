@@ -74,6 +74,7 @@ export interface StepOptions {
     readonly multipleOf?: number;
     readonly toMultiple?: ToMultiple;
     readonly keepAspectRatio?: boolean;
+    readonly antialias?: boolean;
   };
   readonly padTensor: {
     readonly size?: HeightWidth;

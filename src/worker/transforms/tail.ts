@@ -5,6 +5,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import { constrainedSize, type Geometry } from './lower.js';
 import { letterboxTensor } from './letterbox-tensor.js';
+import { computeTaps, PRECISION_BITS } from './taps.js';
 import type { HeightWidth, StepName, StepOptions, Transforms } from './steps.js';
 
 /** A tensor `[channels, height, width]`, and how its points relate to those of the image. */
@@ -70,7 +71,8 @@ export function runTail(tail: Transforms, input: Planes, channels: number): Floa
     if ('normalize' in step) data = normalize(data, step.normalize, width * height);
     else if ('resizeTensor' in step) {
       const [newHeight, newWidth] = resizedTo(step.resizeTensor, width, height);
-      data = resize({ data, width, height }, newWidth, newHeight, channels);
+      const resized = step.resizeTensor.antialias ? antialiased : resize;
+      data = resized({ data, width, height }, newWidth, newHeight, channels);
       [width, height] = [newWidth, newHeight];
     } else if ('padTensor' in step) {
       const padded = paddedTo(step.padTensor, width, height);
@@ -142,6 +144,30 @@ function resize({ data, width, height }: Planes, newWidth: number, newHeight: nu
         out[target++] = Math.fround(Math.fround(top) * row.rest) + Math.fround(Math.fround(bottom) * row.weight);
       }
     }
+  return out;
+}
+
+/** Interpolates bilinearly with Pillow's taps, in float32: torch's `antialias`. */
+function antialiased(planes: Planes, newWidth: number, newHeight: number, channels: number): Float32Array {
+  const { data, width, height } = planes;
+  const across = resizedLines(data, channels * height, width, 1, newWidth);
+  return resizedLines(across, channels, height, newWidth, newHeight);
+}
+
+/** Resizes the middle axis of `[blocks, size, step]`. */
+function resizedLines(data: Float32Array, blocks: number, size: number, step: number, newSize: number): Float32Array {
+  if (size === newSize) return data;
+  const { starts, counts, weights, stride } = computeTaps(size, newSize, 'bilinear', 0, newSize);
+  const out = new Float32Array(blocks * newSize * step);
+  let target = 0;
+  for (let block = 0; block < blocks; block++)
+    for (let line = 0; line < newSize; line++)
+      for (let at = 0; at < step; at++) {
+        let from = (block * size + starts[line]!) * step + at;
+        let sum = 0;
+        for (let tap = 0; tap < counts[line]!; tap++, from += step) sum += data[from]! * weights[line * stride + tap]!;
+        out[target++] = sum / 2 ** PRECISION_BITS;
+      }
   return out;
 }
 

@@ -83,6 +83,9 @@ published = {
 # torch interpolates this one: the values themselves are compared.
 ZOE = {**DO, **RESCALE, **HALF, "do_pad": True, "ensure_multiple_of": 32, "image_processor_type": "ZoeDepthImageProcessor", "keep_aspect_ratio": True, "resample": 2, "size": {"height": 384, "width": 512}}
 
+# On torchvision only.
+DINOV3 = {**DO, **RESCALE, **IMAGENET, "image_processor_type": "DINOv3ViTImageProcessorFast", "resample": 2, "size": {"height": 96, "width": 112}}
+
 SIZES = [(640, 427), (333, 500)]
 # Where the sizes of DETR and YOLOS round: limited by the longer side, square, already of the size, and a pixel to either side.
 DETECTOR_SIZES = [(640, 480), (480, 640), (1000, 333), (333, 1001), (1920, 1080), (800, 800), (801, 800), (1333, 800), (513, 512), (97, 251)]
@@ -92,6 +95,8 @@ CROP_SIZES = [(51, 80), (60, 45), (43, 66), (120, 51), (77, 300)]
 
 
 def pil_class(name):
+    if name == "DINOv3ViT":
+        return transformers.DINOv3ViTImageProcessor
     for path in pathlib.Path(transformers.__file__).parent.glob("models/*/image_processing_pil_*.py"):
         if f"class {name}ImageProcessorPil(" in path.read_text():
             return getattr(importlib.import_module(f"transformers.models.{path.parent.name}.{path.stem}"), f"{name}ImageProcessorPil")
@@ -128,6 +133,7 @@ if __name__ == "__main__":
     versions = {"transformers": transformers.__version__, "pillow": PIL.__version__}
     published["Intel/zoedepth-nyu-kitti"] = ("ZoeDepth", ZOE, None)
     names = sorted({name for name, _, _ in published.values()})
+    published["facebook/dinov3-vits16-pretrain-lvd1689m"] = ("DINOv3ViT", DINOV3, None)
     lines = ",\n".join(json.dumps(model, separators=(",", ":")) for model in models())
     classes = ",\n".join(f"{json.dumps(name)}:{json.dumps(defaults(name), separators=(',', ':'))}" for name in names)
     target = pathlib.Path(__file__).with_name("processors.json")

@@ -1,5 +1,6 @@
 import type { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
+import { PREPROCESSOR } from './processor-file.js';
 import { BY_MODEL_TYPE } from './processor-names.js';
 import {
   CROP_PROCESSORS,
@@ -11,7 +12,6 @@ import {
 } from './image-processors.js';
 import { architectureOf, underivable, type Json } from '../../../shared/hugging-face.js';
 
-export const PREPROCESSOR = 'preprocessor_config.json';
 const ADVICE = 'Set handler.imageProcessing to the steps of this model.';
 
 /** The processor of SigLIP 2's models for photos of any size. */
@@ -48,8 +48,9 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   const does = (field: string): boolean => Boolean(fields[field]) && !defaults.ignores?.includes(field);
   const { resize: kind } = defaults;
   const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
-  // ZoeDepth's and OWLv2's interpolate numbers, after padding.
-  const [before, after] = kind === 'zoedepth' || kind === 'owlv2' ? [[], resize] : [resize, []];
+  // These interpolate numbers; ZoeDepth's and OWLv2's do so after padding.
+  const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3']) ? [[], resize] : [resize, []];
+  if (kind === 'dinov3' && does('do_center_crop')) throw wrong('do_center_crop', fields.do_center_crop, 'false');
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
   const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop], architectureOf(config)) : [];
   const isMirrored = kind === 'zoedepth' || kind === 'swin2sr';
@@ -130,7 +131,7 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     const square = shortest ?? (height === width ? height : undefined);
     return step(square === undefined ? [scaled(height), scaled(width)] : scaled(square));
   }
-  if (resize === 'dpt' || resize === 'zoedepth') {
+  if (resize === 'dpt' || resize === 'zoedepth' || resize === 'dinov3') {
     if (height === undefined || width === undefined) throw wrong('size', fields.size, '{ height, width }');
     const multiple = multipleOf(fields, 'ensure_multiple_of');
     const options = {
@@ -139,7 +140,7 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     };
     if (resize === 'dpt') return step([height, width], options);
     if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
-    return [{ resizeTensor: { size: [height, width], ...options } }];
+    return [{ resizeTensor: { size: [height, width], ...options, ...(resize === 'dinov3' && { antialias: true }) } }];
   }
   if (resize === 'owlv2') {
     if (height === undefined || height !== width) throw wrong('size', fields.size, '{ height, width } of a square');

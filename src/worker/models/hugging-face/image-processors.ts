@@ -13,6 +13,7 @@ type Resize =
   | 'maskformer'
   | 'sam'
   | 'owlv2'
+  | 'dinov3'
   | 'transformers.js';
 
 /** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
@@ -282,6 +283,14 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
 
 /** Those that transformers has on torchvision only. */
 export const TORCHVISION_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
+  DINOv3ViT: {
+    size: SQUARE_224,
+    default_to_square: true,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    resize: 'dinov3',
+  },
   Sam2: {
     size: { height: 1024, width: 1024 },
     default_to_square: true,

@@ -7,7 +7,8 @@ import { loadScript } from '../../../shared/load-script.js';
 import { isRecord } from '../../../shared/schema.js';
 import { readObject } from '../json.js';
 import type { Source } from '../sources/source.js';
-import { imageProcessingOf, PREPROCESSOR } from './image-processing.js';
+import { imageProcessingOf } from './image-processing.js';
+import { PREPROCESSOR, readProcessor } from './processor-file.js';
 import { TASKS } from './tasks.js';
 import { timmConfigOf, timmProcessing } from './timm.js';
 
@@ -60,7 +61,9 @@ async function textConfig(
   const settings = await source.read(TOKENIZER_CONFIG, undefined, MAX_METADATA_BYTES);
   const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
   const sentences = task.sentenceTransformers
-    ? await (await loadScript(() => import('./sentence-transformers.js'))).readSentenceTransformers(source, own)
+    ? await (
+        await loadScript(() => import('./sentence-transformers.js'))
+      ).readSentenceTransformers(source, config['model_type'], own)
     : { handler: {}, files: {} };
   const isLimited = own['maxLength'] === undefined && !task.generates;
   // Of a model of images and texts, a part of the config is about texts.
@@ -72,14 +75,14 @@ async function textConfig(
 }
 
 async function imageConfig(source: Source, task: GivenTask, config: Json): Promise<Json> {
-  const file = await source.read(PREPROCESSOR, undefined, MAX_METADATA_BYTES);
-  if (file) return { imageProcessing: imageProcessingOf(await readObject(file, PREPROCESSOR), config) };
+  const processor = await readProcessor(source);
+  if (processor) return { imageProcessing: imageProcessingOf(processor, config) };
   const timm = timmConfigOf(config);
   if (timm) return { imageProcessing: timmProcessing(timm) };
   const advice = otherHandler(task) ?? 'Set handler.imageProcessing to the steps of this model (docs/model-config.md).';
   throw new TabServeError(
     'model-config',
-    `There is no ${PREPROCESSOR}, which says how images become the model's input. ${advice}`,
+    `There is no ${PREPROCESSOR}, and no image_processor in a processor_config.json, which says how images become the model's input. ${advice}`,
   );
 }
 
@@ -113,7 +116,7 @@ const OFFSET_POSITIONS = new Set([
  */
 export function maxLengthOf(config: Json, tokenizer: Json): Json {
   const { model_type: type, max_position_embeddings: positions, pad_token_id: padding } = config;
-  const limit = tokenizer['model_max_length'];
+  const limit = tokenizer['model_max_length'] ?? tokenizer['max_len'];
   if (typeof limit === 'number' && limit < NO_LIMIT) return {};
   if (typeof positions !== 'number' || !Number.isInteger(positions) || positions < 1) return {};
   if (!OFFSET_POSITIONS.has(type as string)) return { maxLength: positions };

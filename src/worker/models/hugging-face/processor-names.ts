@@ -15,6 +15,8 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   detr: 'Detr',
   dinat: 'ViT',
   dinov2: 'Bit',
+  dinov3_convnext: 'DINOv3ViT',
+  dinov3_vit: 'DINOv3ViT',
   dpt: 'DPT',
   efficientnet: 'EfficientNet',
   focalnet: 'Bit',

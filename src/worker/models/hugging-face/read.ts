@@ -9,8 +9,9 @@ import { checkConfig, mergeConfig } from '../config.js';
 import { readObject } from '../json.js';
 import { beginFiles } from '../side-files.js';
 import { LABELS } from '../manifest.js';
-import { PREPROCESSOR } from './image-processing.js';
+import { withCrossEncoder } from './cross-encoder.js';
 import { prepared, TOKENIZER, type Prepared } from './inputs.js';
+import { hasProcessor, PREPROCESSOR, readProcessor } from './processor-file.js';
 import { TASKS } from './tasks.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
@@ -45,7 +46,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const file = await source.read(HF_CONFIG, undefined, MAX_METADATA_BYTES);
   if (!file) return undefined;
   checkConfig(choice.config, () => {});
-  const config = await readObject(file, HF_CONFIG);
+  const config = await withCrossEncoder(source, await readObject(file, HF_CONFIG));
   const own = (choice.config.handler ?? {}) as Json;
   const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
   const handler = choice.handler ?? ownHandler;
@@ -53,7 +54,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const readsTexts = task?.readsTexts?.some((ending) => architectureOf(config)?.endsWith(ending));
   const processor = readsTexts ? 'both' : task?.processor;
   const hasLabels = isRecord(config['id2label']) || isClassifier(ownHandler);
-  const files: Record<string, Blob> = hasLabels ? { [LABELS]: new Blob([JSON.stringify(labelsOf(config))]) } : {};
+  const files: Record<string, Blob> = {};
+  if (hasLabels) addJson(labelsOf(config), LABELS, files);
   const given = { ...task, handler, ownHandler };
   const prepare = async (processors: readonly Processor[]): Promise<Prepared> =>
     await prepared(source, processors, given, config, own);
@@ -68,6 +70,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   await Promise.all(
     (task?.files ?? []).map(async (path) => {
       if (path === HF_CONFIG) files[path] = file;
+      else if (path === PREPROCESSOR) addJson(await readProcessor(source), path, files);
       else await addFile(source, path, files);
     }),
   );
@@ -115,6 +118,11 @@ const BOTH: readonly Processor[] = ['image', 'tokenizer'];
 async function addFile(source: Source, path: string, files: Record<string, Blob>): Promise<void> {
   const file = await source.read(path, undefined, MAX_METADATA_BYTES);
   if (file) files[path] = file;
+}
+
+/** Adds a file of what was read from a part of another, if there is one. */
+function addJson(json: Json | undefined, path: string, files: Record<string, Blob>): void {
+  if (json) files[path] = new Blob([JSON.stringify(json)]);
 }
 
 /** Returns what the manifest says of the files that the handler reads. */
@@ -203,7 +211,7 @@ async function handlerOfRepository(source: Source, config: Json): Promise<string
   if (!isBare && !architecture.endsWith('ForMaskedLM')) return found;
   if (await source.has(SENTENCES)) return 'text_feature_extractor';
   if (!isBare) return found;
-  const [isText, isImage] = await Promise.all([source.has(TOKENIZER), source.has(PREPROCESSOR)]);
+  const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;
   return isText ? 'text_feature_extractor' : 'image_feature_extractor';
 }

@@ -6,7 +6,6 @@ import { parseJson, readObject, readText } from '../json.js';
 import { readRequired, type Source } from '../sources/source.js';
 
 const MODULES = 'modules.json';
-const TRANSFORMER_CONFIG = 'sentence_bert_config.json';
 const PROMPTS_CONFIG = 'config_sentence_transformers.json';
 const ADVICE =
   "Set handler.pooling and handler.normalize to what the model's card says, or handler.outputName to an output that holds the sentence's vector.";
@@ -36,6 +35,11 @@ const ACTIVATIONS: Readonly<Record<string, string>> = {
   'torch.nn.modules.activation.Tanh': 'tanh',
 };
 
+/** The settings of the transformer, by the `model_type` of `config.json` in old repositories. */
+function settingsFile(type: unknown): string {
+  return `sentence_${String(type)}_config.json`;
+}
+
 /** What follows from a repository's files for a handler. */
 export interface SentenceKeys {
   readonly handler: Json;
@@ -46,16 +50,17 @@ export interface SentenceKeys {
 /**
  * Reads how a repository of sentence-transformers (5.7) makes a vector of a text: `modules.json` with the modules that
  * it lists, `sentence_bert_config.json`, and the prompts of `config_sentence_transformers.json`.
+ * @param type the `model_type` of `config.json`
  * @param own the caller's own keys of `handler:`, which win
  * @returns nothing if there is no `modules.json`
  * @throws `model-config` naming the file and the field from which no key can be derived; `model-format`,
  *   `model-not-found`
  */
-export async function readSentenceTransformers(source: Source, own: Json): Promise<SentenceKeys> {
+export async function readSentenceTransformers(source: Source, type: unknown, own: Json): Promise<SentenceKeys> {
   const modules = await readJson(source, MODULES);
   if (modules === undefined) return { handler: {}, files: {} };
   const [limits, prompts] = await Promise.all([
-    own['maxLength'] === undefined ? limitOf(source) : {},
+    own['maxLength'] === undefined ? limitOf(source, type) : {},
     own['prompts'] === undefined ? promptsOf(source) : {},
   ]);
   const isOwn = own['pooling'] !== undefined || own['outputName'] !== undefined;
@@ -63,11 +68,13 @@ export async function readSentenceTransformers(source: Source, own: Json): Promi
   return { handler: { ...limits, ...prompts, ...vectors.handler }, files: vectors.files };
 }
 
-async function limitOf(source: Source): Promise<Json> {
-  const config = await fieldsOf(source, TRANSFORMER_CONFIG);
+async function limitOf(source: Source, type: unknown): Promise<Json> {
+  const usual = settingsFile('bert');
+  const name = (await source.has(usual)) ? usual : settingsFile(type);
+  const config = await fieldsOf(source, name);
   if (config['do_lower_case'])
     throw underivable(
-      TRANSFORMER_CONFIG,
+      name,
       'do_lower_case',
       true,
       'false',

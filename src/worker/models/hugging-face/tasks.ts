@@ -70,7 +70,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     files: ['config.json'],
   },
   image_feature_extractor: { architectures: ['VisionModelWithProjection'], processor: 'image' },
-  zero_shot_image_classifier: { architectures: ['CLIPModel', 'SiglipModel'], processor: 'both' },
+  zero_shot_image_classifier: { architectures: ['CLIPModel', 'MetaClip2Model', 'SiglipModel'], processor: 'both' },
   image_text_embedder: {
     processor: 'both',
     nodes: { vision: ['vision_model'], text: ['text_model'] },

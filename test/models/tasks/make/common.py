@@ -98,6 +98,12 @@ def tokenizer_of(kind, has_types=False):
     return transformers.PreTrainedTokenizerFast.from_pretrained(folder, model_input_names=names)
 
 
+def named_by_class(repository, **config):
+    """The tokenizer of a repository whose tokenizer_config.json is as before transformers 4: its class knows the special tokens."""
+    (HERE / repository / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")
+    return transformers.AutoTokenizer.from_pretrained(HERE / repository)
+
+
 def photo(width, height):
     """Smooth enough that float32 decides nothing, with a color of its own at each place."""
     x, y = np.meshgrid(np.arange(width), np.arange(height))

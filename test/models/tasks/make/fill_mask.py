@@ -2,7 +2,7 @@ from transformers import (
     AutoModelForMaskedLM, BertConfig, CamembertConfig, DistilBertConfig, ModernBertConfig, RobertaConfig, XLMRobertaConfig, pipeline,
 )
 
-from common import answers, export, small, spread, tokenizer_of
+from common import answers, export, named_by_class, small, spread, tokenizer_of
 
 CONFIGS = [
     ("fill-mask-bert", BertConfig, "word_piece", {}),
@@ -11,6 +11,7 @@ CONFIGS = [
     ("fill-mask-modernbert", ModernBertConfig, "byte_level", {"local_attention": 8}),
     ("fill-mask-xlm-roberta", XLMRobertaConfig, "unigram", {"type_vocab_size": 1}),
     ("fill-mask-camembert", CamembertConfig, "unigram", {"type_vocab_size": 1}),
+    ("fill-mask-xlm-roberta-bare", XLMRobertaConfig, "unigram", {"type_vocab_size": 1}),
 ]
 
 
@@ -20,6 +21,8 @@ def make():
         tokenizer = tokenizer_of(kind, has_types=config_class is BertConfig)
         model = spread(AutoModelForMaskedLM.from_config(small(config_class, kind, **fields), attn_implementation="eager"))
         export(repository, model, "fill-mask", [tokenizer])
+        if repository.endswith("-bare"):
+            tokenizer = named_by_class(repository, model_max_length=128)
         pipe = pipeline("fill-mask", model=model, tokenizer=tokenizer)
         mask = tokenizer.mask_token
         # Words of one token each, as they stand within a text.

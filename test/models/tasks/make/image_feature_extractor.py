@@ -3,7 +3,7 @@ import json
 import numpy as np
 import torch
 from transformers import (
-    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, MobileNetV1Config, MobileNetV1ImageProcessor, RegNetConfig, ResNetConfig, TimmWrapperConfig, TimmWrapperImageProcessor,
+    AutoModel, BitImageProcessor, ConvNextConfig, ConvNextImageProcessor, Dinov2Config, DINOv3ViTConfig, DINOv3ViTImageProcessorFast, MobileNetV1Config, MobileNetV1ImageProcessor, RegNetConfig, ResNetConfig, TimmWrapperConfig, TimmWrapperImageProcessor,
     ViTConfig, ViTImageProcessor,
 )
 
@@ -23,6 +23,8 @@ KINDS = [
     ("features-dinov2", lambda: AutoModel.from_config(Dinov2Config(**TRANSFORMER), attn_implementation="eager"), lambda: BitImageProcessor(**CROPPED), CLS),
     ("features-convnext", lambda: AutoModel.from_config(ConvNextConfig(hidden_sizes=[8, 16], depths=[1, 1], num_stages=2)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}), MEAN),
 ]
+# Optimum does not export this one.
+DINOV3 = ("features-dinov3", lambda: AutoModel.from_config(DINOv3ViTConfig(**TRANSFORMER, num_register_tokens=2), attn_implementation="eager"), lambda: DINOv3ViTImageProcessorFast(size=SIDE), CLS)
 # WebGL needs fixed sizes.
 WEBGL = [
     ("features-resnet", lambda: AutoModel.from_config(ResNetConfig(**STAGES)), lambda: ConvNextImageProcessor(size={"shortest_edge": 32}, crop_pct=0.875), MEAN),
@@ -54,7 +56,7 @@ def timm_row():
 
 def make():
     rows = []
-    for repository, model_class, processor_class, vector in [*KINDS, *WEBGL]:
+    for repository, model_class, processor_class, vector in [*KINDS, DINOV3, *WEBGL]:
         processor = processor_class()
         # Of so few channels, smaller weights leave nothing of the image.
         model = spread(model_class(), scale=SCALES.get(repository.replace("features", "image"), 0.3))
@@ -62,6 +64,8 @@ def make():
         if any(repository == one[0] for one in WEBGL):
             gpu = {"gpu": ["webgl"]}
             export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["last_hidden_state"], fixed=True, folds="mobilenet" in repository)
+        elif repository == "features-dinov3":
+            export_graph(repository, model, [processor], torch.randn(1, 3, 32, 32), ["last_hidden_state"], fixed=True)
         else:
             export(repository, model, "feature-extraction", [processor])
         requests = []

@@ -5,7 +5,7 @@ from transformers import (
     pipeline,
 )
 
-from common import TEXTS, answers, export, small, spread, tokenizer_of, units
+from common import TEXTS, answers, export, named_by_class, small, spread, tokenizer_of, units
 
 # Optimum exports ModernBERT, but does not list this task of it.
 TasksManager.create_register("onnx", overwrite_existing=True)("modernbert", "question-answering")(ModernBertOnnxConfig)
@@ -19,6 +19,7 @@ CONFIGS = [
     ("answer-modernbert", ModernBertConfig, "byte_level", {"local_attention": 8}),
     ("answer-electra", ElectraConfig, "word_piece", {"embedding_size": 16}),
     ("answer-deberta-v2", DebertaV2Config, "unigram", {**DEBERTA, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}),
+    ("answer-bert-bare", BertConfig, "word_piece", {}),
 ]
 GPU = {"answer-bert": ["webgpu"]}
 SHORT = {"question": "Where was Marie Curie born?", "context": "👩🏽‍🔬 Marie Curie was born in Warsaw, naïve café; 東京 and the Brücke."}
@@ -32,6 +33,8 @@ def make():
         tokenizer = tokenizer_of(kind, has_types=config_class in (BertConfig, ElectraConfig))
         model = spread(AutoModelForQuestionAnswering.from_config(small(config_class, kind, **fields), attn_implementation="eager"))
         export(repository, model, "question-answering", [tokenizer])
+        if repository.endswith("-bare"):
+            tokenizer = named_by_class(repository, do_lower_case=True, model_max_length=128)
         pipe = pipeline("question-answering", model=model, tokenizer=tokenizer)
         requests = []
         for asked, params in [

@@ -3,7 +3,7 @@ from transformers import (
     RobertaConfig, XLMRobertaConfig, pipeline,
 )
 
-from common import TEXTS, answers, export, small, spread, tokenizer_of, units
+from common import TEXTS, answers, export, named_by_class, small, spread, tokenizer_of, units
 
 DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "ORG"]
@@ -18,6 +18,7 @@ CONFIGS = [
     ("tokens-deberta-v2", DebertaV2Config, "unigram", {**DEBERTA, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}),
     ("tokens-electra", ElectraConfig, "word_piece", {"embedding_size": 16}),
     ("tokens-modernbert", ModernBertConfig, "byte_level", {"local_attention": 8}),
+    ("tokens-bert-bare", BertConfig, "word_piece", {}),
 ]
 FEWER = ["O", "ORG", "LOC"]
 GPU = {"tokens-bert": ["webgpu"]}
@@ -31,6 +32,8 @@ def make():
         tokenizer = tokenizer_of(kind, has_types=config_class in (BertConfig, ElectraConfig))
         model = spread(AutoModelForTokenClassification.from_config(small(config_class, kind, **NAMES, **fields), attn_implementation="eager"))
         export(repository, model, "token-classification", [tokenizer])
+        if repository.endswith("-bare"):
+            tokenizer = named_by_class(repository, do_lower_case=True, max_len=128, init_inputs=[])
         requests = []
         for text, strategy, stride, ignored in [
             (SHORT, "none", None, None), (SHORT, "simple", None, None), (SHORT, "first", None, ["O", "ORG"]), (SHORT, "average", None, None), (SHORT, "max", None, []),

@@ -1,10 +1,13 @@
 """Models that compare images with texts. The default template of the pipeline is ours."""
+import pathlib
+
+import torch
 from transformers import (
-    AutoModelForZeroShotImageClassification, ChineseCLIPConfig, ChineseCLIPImageProcessor, CLIPConfig, CLIPImageProcessor, SiglipConfig,
+    AutoModelForZeroShotImageClassification, ChineseCLIPConfig, ChineseCLIPImageProcessor, CLIPConfig, CLIPImageProcessor, MetaClip2Config, SiglipConfig,
     SiglipImageProcessor, pipeline,
 )
 
-from common import answers, export, photo, spread, tokenizer_of
+from common import answers, export, photo, save, spread, tokenizer_of, trace
 
 SIDE = {"height": 32, "width": 32}
 TEXT = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
@@ -15,6 +18,7 @@ CONFIGS = [
     ("images-siglip", SiglipConfig, "unigram", 64, {}, lambda: SiglipImageProcessor(size=SIDE)),
     ("images-siglip2", SiglipConfig, "byte_level", 64, {}, lambda: SiglipImageProcessor(size=SIDE, resample=2)),
     ("images-chinese-clip", ChineseCLIPConfig, "word_piece", 52, {"projection_dim": 16}, lambda: ChineseCLIPImageProcessor(size=SIDE, do_center_crop=False)),
+    ("images-metaclip2", MetaClip2Config, "unigram", 77, {"projection_dim": 16}, lambda: CLIPImageProcessor(**CROPPED)),
 ]
 GPU = {"images-clip": ["webgpu"]}
 QUESTIONS = [
@@ -39,12 +43,25 @@ def model_of(config_class, kind, length, fields):
     return spread(AutoModelForZeroShotImageClassification.from_config(config, attn_implementation="eager")), tokenizer
 
 
+def traced(model, tokenizer):
+    """Optimum does not know this model."""
+    inputs = {"input_ids": ..., "pixel_values": torch.randn(2, 3, 32, 32), "attention_mask": ...}
+    inputs = {**inputs, **tokenizer(["a cat", "the sea"], padding=True, return_tensors="pt")}
+    texts, images = {0: "texts", 1: "tokens"}, {0: "images"}
+    axes = {
+        "input_ids": texts, "pixel_values": images, "attention_mask": texts, "logits_per_image": {**images, 1: "texts"}, "text_embeds": {0: "texts"}, "image_embeds": images}
+    return lambda _, target: trace(model, inputs, ["logits_per_image", "text_embeds", "image_embeds"], axes, pathlib.Path(target) / "model.onnx")
+
+
 def make():
     rows = []
     for repository, config_class, kind, length, fields, processor_class in CONFIGS:
         processor = processor_class()
         model, tokenizer = model_of(config_class, kind, length, fields)
-        export(repository, model, "zero-shot-image-classification", [tokenizer, processor])
+        if repository == "images-metaclip2":
+            save(repository, model, [tokenizer, processor], traced(model, tokenizer))
+        else:
+            export(repository, model, "zero-shot-image-classification", [tokenizer, processor])
         pipe = pipeline("zero-shot-image-classification", model=model, tokenizer=tokenizer, image_processor=processor)
         requests = []
         for size, params in QUESTIONS:

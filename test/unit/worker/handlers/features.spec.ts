@@ -67,6 +67,42 @@ for (const direction of ['Left', 'Right'] as const) {
   });
 }
 
+test('text features: the output sentence_embedding is the vector, unless the config says otherwise', async () => {
+  const open = (handler: object) =>
+    createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids'), integers('attention_mask')],
+      outputs: {
+        token_embeddings: f32([1, 4, 2], [1, 1, 3, 3, 9, 9, 9, 9]),
+        sentence_embedding: f32([1, 2], [5, 6]),
+      },
+      files: { 'tokenizer.json': tokenizer('Right') },
+      config: { handler: { normalize: false, ...handler } },
+    });
+  const vector = async (handler: object) => [...((await (await open(handler)).predict('good film')) as Embedding)];
+  expect(await vector({})).toEqual([5, 6]);
+  expect(await vector({ pooling: 'mean' })).toEqual([2, 2]);
+  expect(await vector({ outputName: 'token_embeddings' })).toEqual([2, 2]);
+});
+
+test('text features: texts of different lengths are not padded for a model without attention_mask', async () => {
+  const handler = await createTestHandler(TextFeatureExtractor, {
+    inputs: [integers('input_ids')],
+    outputs: ({ input_ids }) => ({
+      texts: f32(
+        [input_ids!.dims[0]!, 1],
+        Array.from({ length: input_ids!.dims[0]! }, () => 1),
+      ),
+    }),
+    files: { 'tokenizer.json': JSON.stringify({ ...(JSON.parse(tokenizer('Right')) as object), padding: null }) },
+  });
+  expect(await handler.handle(['good film', 'a film'])).toHaveLength(2);
+  // The host then runs the rows one by one.
+  await expect(handler.handle(['a good film', 'bad'])).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: /^Texts of 3, 1 tokens cannot be read together: .*attention_mask/,
+  });
+});
+
 test('text features: a unit vector, zeros as they are, and a row that is not finite fails alone', async () => {
   const make = (values: number[]) =>
     createTestHandler(TextFeatureExtractor, {

@@ -251,11 +251,15 @@ test.describe("TorchServe's pipeline", () => {
   });
   test('a mapping is a vocabulary too; without <unk> the unknown is left out; padded where the model takes rows', async () => {
     const vocabulary = { 'source_vocab.json': '{"will": 5, "not": 7, "<pad>": 9}' };
-    const session = stub([int64('ids', 'batch', 'length')]);
+    const session = stub(['ids', 'attention_mask'].map((name) => int64(name, 'batch', 'length')));
     expect(await feeds(["won't", 'not me'], { session, files: vocabulary, config })).toEqual({
       ids: [
         [5, 7],
         [7, 9],
+      ],
+      attention_mask: [
+        [1, 1],
+        [1, 0],
       ],
     });
   });

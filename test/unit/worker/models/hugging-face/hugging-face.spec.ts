@@ -137,6 +137,7 @@ test('a text classifier: the tokenizer, and its limit where its config has none'
     (await read({ ...bert, 'config.json': { ...bert['config.json'], ...config }, 'tokenizer_config.json': tokenizer }))
       .archive.config.handler?.['maxLength'];
   expect(await limit({}, { model_max_length: 1e30 })).toBe(512);
+  expect(await limit({}, { max_len: 64 })).toBeUndefined();
   expect(await limit({ model_type: 'roberta', max_position_embeddings: 514, pad_token_id: 1 })).toBe(512);
   expect(await limit({ max_position_embeddings: undefined })).toBeUndefined();
 });
@@ -207,6 +208,57 @@ test('a handler of another task than the model’s is a contradiction; one of th
     expect(await said(vit, handler), handler).toBeUndefined();
   const pairs = { ...bert['config.json'], id2label: { 0: 'entailment', 1: 'other' } };
   expect(await said({ ...bert, 'config.json': pairs }, 'text_classifier')).toBeUndefined();
+});
+
+test("processor_config.json of transformers 5: its parts are the processors' files", async () => {
+  const { 'preprocessor_config.json': fields, ...others } = vit;
+  const { archive, asked } = await read({ ...others, 'processor_config.json': { image_processor: fields } });
+  expect(archive.config).toEqual((await read(vit)).archive.config);
+  expect(asked).toEqual(expect.arrayContaining(['preprocessor_config.json', 'processor_config.json']));
+  expect((await read({ ...vit, 'processor_config.json': {} })).asked).not.toContain('processor_config.json');
+  const speech = {
+    'config.json': { architectures: ['Wav2Vec2ForCTC'] },
+    'vocab.json': {},
+    'tokenizer_config.json': {},
+    'processor_config.json': { feature_extractor: { sampling_rate: 8000 }, processor_class: 'Wav2Vec2Processor' },
+    'onnx/model.onnx': 'weights',
+  };
+  const { loaded } = await read(speech);
+  expect(await loaded.files['preprocessor_config.json']!.text()).toBe('{"sampling_rate":8000}');
+  // What transformers 4 writes has no such parts.
+  await expect(
+    read({ ...others, 'processor_config.json': { processor_class: 'CLIPProcessor' } }),
+  ).rejects.toMatchObject({ code: 'model-config', message: /There is no preprocessor_config\.json/ });
+});
+
+test('a cross-encoder of sentence-transformers 5.7 is a reranker', async () => {
+  const single = { ...bert, 'config.json': { ...bert['config.json'], id2label: { 0: 'LABEL_0' } } };
+  const settings = { model_type: 'CrossEncoder', activation_fn: 'torch.nn.modules.linear.Identity' };
+  const handlerOf = async (files: Files) => {
+    const { archive } = await read(files);
+    return [archive.manifest.model.handler, archive.config.handler];
+  };
+  const file = 'config_sentence_transformers.json';
+  expect(await handlerOf({ ...single, [file]: settings })).toEqual(['text_reranker', { activation: 'identity' }]);
+  expect(await handlerOf({ ...single, [file]: { ...settings, activation_fn: null } })).toEqual([
+    'text_reranker',
+    undefined,
+  ]);
+  expect((await handlerOf({ ...single, [file]: { model_type: 'SentenceTransformer' } }))[0]).toBe('text_classifier');
+  // Of several labels, each has a score.
+  expect((await handlerOf({ ...bert, [file]: settings }))[0]).toBe('text_classifier');
+  await expect(read({ ...single, [file]: { ...settings, default_prompt_name: 'query' } })).rejects.toMatchObject({
+    code: 'model-config',
+    message: /default_prompt_name is "query"; expected null/,
+  });
+});
+
+test('MM Grounding DINO reads labels as one sentence, as Grounding DINO', async () => {
+  const files = { ...bert, 'preprocessor_config.json': { image_processor_type: 'GroundingDinoImageProcessor' } };
+  for (const architecture of ['GroundingDinoForObjectDetection', 'MMGroundingDinoForObjectDetection'])
+    expect(
+      (await read({ ...files, 'config.json': { architectures: [architecture] } })).archive.config.handler,
+    ).toMatchObject({ columns: 'tokens' });
 });
 
 test('an architecture without a handler stays its name, which loading the handler reports', async () => {
@@ -289,6 +341,7 @@ test('what cannot be derived names the field and the key', async () => {
     [{ image_processor_type: 'ConvNextImageProcessor', size: { height: 5, width: 5 } }, 'size is'],
     [{ image_processor_type: 'ZoeDepthImageProcessor', resample: 3 }, 'resample is 3; expected 2 (bilinear)'],
     [{ image_processor_type: 'DPTImageProcessor', size: { shortest_edge: 5 } }, 'size is'],
+    [{ image_processor_type: 'DINOv3ViTImageProcessorFast', do_center_crop: true }, 'do_center_crop is true'],
     [{ image_processor_type: 'DPTImageProcessor', ensure_multiple_of: 0 }, 'ensure_multiple_of is 0'],
     [
       { image_processor_type: 'YolosImageProcessor', do_pad: true, pad_size: { height: 1333, width: 1333 } },

@@ -191,6 +191,18 @@ test("the model's own limit is taken over what tokenizer.json happens to have", 
   }
 });
 
+test("the limit is also in a file of the model's type, as early versions wrote it", async () => {
+  const files = {
+    ...MEAN,
+    'config.json': { ...(BASE['config.json'] as object), model_type: 'roberta' },
+    'sentence_roberta_config.json': { max_seq_length: 7 },
+  };
+  for (const extractor of await extractors(files)) {
+    await extractor.predict(LONG as never);
+    expect(extractor.runs.at(-1)!['input_ids']!.dims).toEqual([1, 7]);
+  }
+});
+
 test('an archive keeps the limit, the side and the token of the padding of tokenizer_config.json', async () => {
   const config = { ...(BASE['tokenizer_config.json'] as object), model_max_length: 9, padding_side: 'left' };
   const cut = [...ids.long.slice(0, 8), ids.long.at(-1)!];
