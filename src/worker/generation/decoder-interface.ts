@@ -40,6 +40,7 @@ const EXPORTS = {
   text_generator: 'text-generation-with-past',
   text_to_text: 'text2text-generation-with-past',
   image_to_text: 'image-to-text-with-past',
+  speech_to_text: 'automatic-speech-recognition-with-past',
 } as const;
 
 /**

@@ -9,28 +9,39 @@ import { listInfos, type DecoderInterface } from './decoder-interface.js';
 
 /** What encoders read, with the input that they read it from, and Optimum's export of them. */
 const READS = {
-  text: { name: 'input_ids', dims: ['rows', 'tokens'], task: 'text2text-generation-with-past' },
-  image: { name: 'pixel_values', dims: ['rows', 'channels', 'height', 'width'], task: 'image-to-text-with-past' },
+  text: { what: 'a text', name: 'input_ids', dims: ['rows', 'tokens'], task: 'text2text-generation-with-past' },
+  image: {
+    what: 'an image',
+    name: 'pixel_values',
+    dims: ['rows', 'channels', 'height', 'width'],
+    task: 'image-to-text-with-past',
+  },
+  speech: {
+    what: 'speech',
+    name: 'input_features',
+    dims: ['rows', 'mels', 'frames'],
+    task: 'automatic-speech-recognition-with-past',
+  },
 } as const;
 
-/** An encoder: what it makes of a text or an image, the decoder reads with each token that it writes. */
+/** An encoder: what it makes of a text, an image or speech, the decoder reads with each token that it writes. */
 export class Encoder {
   readonly #session: Session;
   readonly #mask: TensorInfo | undefined;
   readonly #output: OutputInfo;
-  /** The input of the text's tokens, or of the image. */
+  /** The input of the text's tokens, of the image, or of the spectrogram. */
   readonly input: TensorInfo;
 
   /** @throws `model-config` naming what is missing, or what nothing fills */
   constructor(session: Session, reads: keyof typeof READS) {
     const { inputs, outputs } = session;
-    const { name, dims, task } = READS[reads];
+    const { what, name, dims, task } = READS[reads];
     const input = inputs.find((one) => one.name === name);
     const output = outputs.find((one) => one.name === 'last_hidden_state');
     if (!input || !output || input.dims.length !== dims.length || output.dims.length !== 3)
       throw new TabServeError(
         'model-config',
-        `The encoder of ${reads === 'image' ? 'an image' : 'a text'} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task ${task}.`,
+        `The encoder of ${what} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task ${task}.`,
       );
     this.#session = session;
     this.input = input;
