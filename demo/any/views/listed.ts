@@ -80,10 +80,10 @@ export function writtenView(): AnswerView<ResultOf<TextGenerator>> {
   };
 }
 
-/** Shows what is said in a recording, and when each word is. */
+/** Shows what is said in a recording, and when each word or segment is. */
 export function spokenView(): AnswerView<ResultOf<SpeechRecognizer>> {
   const text = el('p', { class: 'marked', dir: 'auto' });
-  const list = el('ol', { class: 'ranked', 'aria-label': 'Words, in their order' });
+  const list = el('ol', { class: 'ranked', 'aria-label': 'Parts, in their order' });
   const { element, head } = headed(text, list);
   return {
     element,

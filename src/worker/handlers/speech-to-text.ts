@@ -1,0 +1,324 @@
+import type { AudioInput } from '../../contract/audio.js';
+import { type PredictionError, TabServeError } from '../../contract/errors.js';
+import type { Context, InputKind, ResultOf } from '../../contract/handler.js';
+import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
+import type { Tensor, Tensors } from '../../contract/tensors.js';
+import type { Json } from '../../shared/hugging-face.js';
+import { HF_CONFIG } from '../../shared/model-url.js';
+import type { ConfigSchema } from '../../shared/schema.js';
+import { openAudio, readAudio } from '../audio/read-audio.js';
+import { speechChunks, type SpeechChunk } from '../audio/speech-chunks.js';
+import type { Begun, Generated } from '../generation/generate.js';
+import { GENERATION_CONFIG } from '../generation/model-facts.js';
+import { argmax } from '../generation/sample.js';
+import { readStartFacts, type StartFacts } from '../generation/speech/start.js';
+import {
+  readSpeechSettings,
+  SPEECH_SCHEMA,
+  type SpeechParams,
+  type SpeechSettings,
+} from '../generation/speech/settings.js';
+import { Transcript } from '../generation/speech/transcript.js';
+import { heardWindow, settledCount } from '../generation/speech/windows.js';
+import type { SpokenText } from '../outputs/spoken-text.js';
+import { freeTensors } from '../tensors/gpu-memory.js';
+import { toFloat16 } from '../tensors/float16.js';
+import { AudioHandler } from './audio-handler.js';
+import { EncoderDecoderHandler, type EncoderPrompt } from './encoder-decoder-handler.js';
+import type { GeneratedAnswer, GeneratedText, GenerateTools } from './generation-handler.js';
+import type { Row } from './row.js';
+import { PREPROCESSOR, readJson } from './speech-model.js';
+import { readSpectrogram, type SpeechSpectrogram } from './speech-spectrogram.js';
+
+/** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
+export interface SpeechToTextParams extends SpeechParams {
+  /** Seconds: longer sound is divided into chunks of this length, which overlap by a third. */
+  readonly chunkLength?: number;
+}
+
+/** What was said, as a text that was generated. */
+export interface TranscribedText extends GeneratedText, SpokenText {}
+
+/** Sound that is ready for the encoder. */
+interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
+  /** One channel, at the model's sample rate. */
+  readonly samples: Float32Array;
+  /** `feeds` are those of the first chunk. */
+  readonly first: SpeechChunk;
+  readonly others: readonly SpeechChunk[];
+}
+
+const NAME = 'speech_to_text';
+const NO_TIMES = '<|notimestamps|>';
+const { maxDuration } = AudioHandler.schema;
+
+/**
+ * Writes what is said in a recording with an encoder of sound and a decoder of text: Whisper. The texts are those of
+ * transformers' pipeline `automatic-speech-recognition` with `num_beams=1`; for its default, set `numBeams: 5`.
+ *
+ * The model is two files, the nodes `encoder` and `decoder`. `preprocess` reads the sound. `inference` runs the encoder
+ * on a window of 30 seconds, and then the decoder token by token, as `text_to_text` does. Longer sound is divided into
+ * chunks that overlap, as with the pipeline's `chunk_length_s`, and what two of them have heard is written once. A
+ * streamed request (`client.stream`) gets the text in parts: of one window as it is written, of several after each of
+ * them. Without `language`, the model detects it, for each chunk anew. A part whose end the model has not told ends with the recording.
+ *
+ * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
+ * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds; streamed, the text in parts before it
+ */
+export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
+  declare readonly paramsType?: SpeechToTextParams;
+
+  static override readonly takes: InputKind = 'audio';
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['WhisperForConditionalGeneration'],
+    processor: 'tokenizer',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: [GENERATION_CONFIG, PREPROCESSOR, HF_CONFIG],
+    handlerConfig({ max_target_positions: positions }) {
+      return Number.isSafeInteger(positions) ? { contextLength: positions } : {};
+    },
+  };
+
+  static override readonly schema: ConfigSchema = {
+    ...SPEECH_SCHEMA,
+    chunkLength: {
+      type: 'number',
+      minimum: 1,
+      description:
+        "Seconds: longer sound is divided into chunks of this length, which overlap by a third. Default, and the most: the model's window, of 30.",
+    },
+    maxDuration: maxDuration!,
+  };
+
+  #config!: Json;
+  #spectrogram!: SpeechSpectrogram;
+  #start: StartFacts | undefined;
+
+  /**
+   * Opens encoder and decoder, loads the tokenizer, and reads how sound becomes the encoder's input.
+   * @throws `model-config` if they are no encoder of sound and decoder of texts, do not fit together, or the files say
+   *   what cannot be done here; `model-format`
+   */
+  override async initialize(context: Context): Promise<void> {
+    this.#config = await readJson(context.files, HF_CONFIG, NAME);
+    await this.openModels(context, 'speech');
+    this.#spectrogram = await readSpectrogram(context.files, this.encoder.input, NAME, context.warn);
+    const { chunkLength } = this.config as SpeechToTextParams;
+    if (chunkLength !== undefined) this.#checkChunkLength(chunkLength, 'handler');
+    const ignored = THRESHOLDS.filter((key) => ![undefined, null, false].includes(this.facts.defaults[key] as never));
+    if (ignored.length > 0)
+      context.warn(
+        `${GENERATION_CONFIG}: ${ignored.join(', ')} would change answers in transformers, and has no effect here.`,
+      );
+    this.initialized = true;
+  }
+
+  /** Returns the encoder's input for silence, or the decoder's for one token. */
+  example(_context: Context, node?: string): Tensors | undefined {
+    if (node !== 'encoder') return this.decoderExample();
+    return this.#feeds(new Float32Array(0), { start: 0, end: 0 });
+  }
+
+  /** @throws `invalid-input` for times of words; of a batch, only its row fails */
+  override async handle(
+    data: readonly Row<AudioInput>[],
+    context: Context,
+  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
+    if (context.params.some(({ timestamps }) => timestamps === 'word'))
+      throw new TabServeError(
+        'invalid-input',
+        'params.timestamps: "word" is not supported, because the times of words follow from the cross attentions of the decoder, which are not read here. Set "segment". speech_recognizer has the times of words, with a CTC model.',
+      );
+    return await super.handle(data, context);
+  }
+
+  protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
+    const settings = this.settingsOf((name) => this.param(name, index, context));
+    this.checkBeams(settings);
+    const { logMel, window } = this.#spectrogram;
+    const { sampleRate } = logMel.options;
+    const seconds = this.param<number | undefined>('chunkLength', index, context) ?? window;
+    this.#checkChunkLength(seconds, 'params');
+    const samples = await readAudio(await openAudio(input), sampleRate, this.param('maxDuration', index, context));
+    const [first, ...others] = speechChunks(samples.length, seconds * sampleRate, 1);
+    return { tokens: [], settings, samples, first: first!, others, feeds: this.#feeds(samples, first!) };
+  }
+
+  protected override settingsOf(param: (name: string) => never): SpeechSettings {
+    this.#start ??= readStartFacts(this.facts, this.#config);
+    return readSpeechSettings(param, this.facts, this.#start, this.contextLength);
+  }
+
+  /** Writes the text of each chunk, and joins them. */
+  protected override async generate(
+    { settings, samples, feeds, first, others }: SpeechPrompt,
+    tools: GenerateTools,
+  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {
+    const { sampleRate } = this.#spectrogram.logMel.options;
+    const transcript = this.#transcript();
+    const answers: Generated[] = [];
+    let count = 0;
+    let goesOn = true;
+    /** Sends what is settled of the text, and was not sent. */
+    const send = async (text: readonly number[]): Promise<boolean> => {
+      for (; goesOn && count < text.length; count++) {
+        checkBegun(tools.begun, count, text[count]!);
+        goesOn = await tools.onToken(text[count]!, []);
+      }
+      return goesOn;
+    };
+    for (const chunk of [first, ...others]) {
+      const given = chunk === first ? feeds : this.#feeds(samples, chunk);
+      // What the next chunk hears, too, may change.
+      const onSettled = others.length === 0 ? send : () => Promise.resolve(true);
+      const heard = await this.#writeChunk(given, settings, tools, onSettled, answers);
+      transcript.add(heard, {
+        length: (chunk.end - chunk.start) / sampleRate,
+        left: chunk.from / sampleRate,
+        right: Math.max(0, chunk.end - chunk.start - chunk.to) / sampleRate,
+      });
+      if (chunk === (others.at(-1) ?? first)) transcript.end(samples.length / sampleRate);
+      if (!(await send(transcript.settled))) break;
+    }
+    return {
+      tokens: answers.flatMap(({ tokens }) => tokens),
+      logprobs: answers.flatMap(({ logprobs }) => logprobs),
+      finishReason: answers.some(({ finishReason }) => finishReason === 'length') ? 'length' : 'stop',
+      cachedTokens: 0,
+      parts: settings.hasTimes ? transcript.parts : undefined,
+    };
+  }
+
+  /**
+   * Writes the text of a chunk. An answer that ends within its window is followed by that of the rest of the window.
+   * @param feeds the encoder's inputs for the chunk
+   * @param onSettled gets the tokens of the text that no later one changes; returns whether the answer goes on
+   * @param answers gets what the decoder has written
+   * @returns the tokens of text and times
+   */
+  async #writeChunk(
+    feeds: Tensors,
+    settings: SpeechSettings,
+    tools: GenerateTools,
+    onSettled: (text: readonly number[]) => Promise<boolean>,
+    answers: Generated[],
+  ): Promise<readonly number[]> {
+    const { frames } = this.#spectrogram.logMel;
+    const heard: number[] = [];
+    const textOf = (tokens: readonly number[]): readonly number[] => tokens.filter((token) => this.#isText(token));
+    let start: readonly number[] | undefined;
+    for (let first = 0; first < frames;) {
+      const hiddenStates = await this.encoder.run(this.#later(feeds, first), tools.signal);
+      tools.onRun();
+      start ??= await this.#startOf(hiddenStates, settings, tools.signal);
+      const own: number[] = [];
+      const onToken = async (token: number): Promise<boolean> => {
+        own.push(token);
+        return await onSettled(textOf([...heard, ...own.slice(0, settledCount(own, this.#begin))]));
+      };
+      answers.push(await this.write(hiddenStates, start, settings, { ...tools, begun: undefined, onToken }));
+      const window = heardWindow(own, this.#begin, frames - first);
+      heard.push(...own.slice(0, window.count));
+      if (!(await onSettled(textOf(heard)))) break;
+      first += window.frames;
+    }
+    return heard;
+  }
+
+  /** Returns the tokens that the decoder begins with. The language may have to be detected. */
+  async #startOf(
+    hiddenStates: Tensor,
+    { start, startTokenId }: SpeechSettings,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const isKnown = (token: number | undefined): token is number => token !== undefined;
+    if (start.every(isKnown)) return start;
+    try {
+      const logits = await this.firstLogits(hiddenStates, startTokenId, signal);
+      const ids = [...this.#start!.languages!.values()];
+      const language = ids[argmax(Float32Array.from(ids, (id) => logits[id]!))]!;
+      return start.map((token) => token ?? language);
+    } catch (error) {
+      freeTensors([hiddenStates]);
+      throw error;
+    }
+  }
+
+  override postprocess(
+    outputs: readonly (GeneratedAnswer | undefined)[],
+    context: Context,
+  ): readonly TranscribedText[] {
+    return super.postprocess(outputs, context).map((result, index) => {
+      const parts = outputs[index]?.parts;
+      return parts ? { ...result, parts } : result;
+    });
+  }
+
+  /** Returns the encoder's inputs for a chunk. */
+  #feeds(samples: Float32Array, { start, end }: Pick<SpeechChunk, 'start' | 'end'>): Tensors {
+    const { logMel } = this.#spectrogram;
+    const { name, dtype } = this.encoder.input;
+    const data = logMel.spectrogram(samples.subarray(start, end));
+    const dims = [1, logMel.options.mels, logMel.frames];
+    return { [name]: dtype === 'float16' ? { dtype, dims, data: toFloat16(data) } : { dtype: 'float32', dims, data } };
+  }
+
+  /** Returns the encoder's inputs for a chunk from one of its frames on, with zeros behind it. */
+  #later(feeds: Tensors, first: number): Tensors {
+    if (first === 0) return feeds;
+    const { name } = this.encoder.input;
+    const { data, ...info } = feeds[name] as Tensor<'float32' | 'float16'>;
+    const { frames } = this.#spectrogram.logMel;
+    const later = data.slice().fill(0);
+    for (let row = 0; row < data.length; row += frames) later.set(data.subarray(row + first, row + frames), row);
+    return { [name]: { ...info, data: later } as Tensor };
+  }
+
+  #isText(token: number): boolean {
+    return token < this.#begin && this.tokenizer.detokenizer.pieceOf(token) !== undefined;
+  }
+
+  #transcript(): Transcript {
+    return new Transcript({
+      begin: this.#begin,
+      step: this.#spectrogram.step,
+      isText: (token) => this.#isText(token),
+      decode: (tokens) => this.tokenizer.decode(tokens),
+    });
+  }
+
+  /** The token of 0 seconds; those after it are later. Infinity if there is none. */
+  get #begin(): number {
+    return (this.#start!.noTimes ?? this.tokenizer.idOf(NO_TIMES) ?? Infinity) + 1;
+  }
+
+  /** @throws `invalid-input`, or `model-config` for `handler`: the encoder would not hear the rest of a longer chunk */
+  #checkChunkLength(seconds: number, where: 'params' | 'handler'): void {
+    const { window } = this.#spectrogram;
+    if (seconds <= window) return;
+    throw new TabServeError(
+      where === 'params' ? 'invalid-input' : 'model-config',
+      `${where}.chunkLength: the model hears ${window} s at once, and ${seconds} s are more. Longer sound needs no other value: it is divided into chunks.`,
+    );
+  }
+}
+
+/** Of `generation_config.json`: what discards or repeats an answer in transformers. */
+const THRESHOLDS = [
+  'no_speech_threshold',
+  'logprob_threshold',
+  'compression_ratio_threshold',
+  'condition_on_prev_tokens',
+] as const;
+
+/** @throws `worker-lost` if another worker has sent another text */
+function checkBegun(begun: Begun | undefined, at: number, token: number): void {
+  const was = begun?.tokens[at];
+  if (was === undefined || was === token) return;
+  throw new TabServeError(
+    'worker-lost',
+    'The worker that wrote the text was lost after a part of it was sent, and the one in its place has written another text. Ask again.',
+  );
+}
