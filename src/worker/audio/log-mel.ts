@@ -62,11 +62,11 @@ export class LogMel {
     const { frameLength, hop, mels } = this.options;
     const { frames } = this;
     const sound = this.#padded(samples);
-    const values = new Float64Array(mels * frames);
+    const values = new Float64Array(mels * frames).fill(Math.log10(FLOOR));
     const [real, imaginary] = [new Float64Array(frameLength), new Float64Array(frameLength)];
     const power = new Float64Array(frameLength / 2 + 1);
     // Two frames at once: one as real numbers, the other as imaginary ones.
-    for (let frame = 0; frame < frames; frame += 2) {
+    for (let frame = 0; frame < this.#soundingFrames(samples.length); frame += 2) {
       this.#read(sound, frame * hop, real);
       this.#read(sound, (frame + 1) * hop, imaginary);
       this.#fourier.transform(real, imaginary);
@@ -87,6 +87,13 @@ export class LogMel {
     }
     const least = values.reduce((most, value) => Math.max(most, value), -Infinity) - RANGE;
     return Float32Array.from(values, (value) => (Math.max(value, least) + 4) / 4);
+  }
+
+  /** Returns how many frames are computed: those behind them hear zeros alone. */
+  #soundingFrames(length: number): number {
+    const { frameLength, hop, windowLength, padding } = this.options;
+    const edge = frameLength / 2;
+    return padding === 0 && length < windowLength - edge ? Math.ceil((edge + length) / hop) : this.frames;
   }
 
   /** Returns the samples of a window, with half a frame more on both sides, in which its edges are mirrored. */

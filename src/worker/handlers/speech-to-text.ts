@@ -13,6 +13,7 @@ import { GENERATION_CONFIG } from '../generation/model-facts.js';
 import { argmax } from '../generation/sample.js';
 import { readStartFacts, type StartFacts } from '../generation/speech/start.js';
 import {
+  ignoredThresholds,
   readSpeechSettings,
   SPEECH_SCHEMA,
   type SpeechParams,
@@ -22,13 +23,12 @@ import { Transcript } from '../generation/speech/transcript.js';
 import { heardWindow, settledCount } from '../generation/speech/windows.js';
 import type { SpokenText } from '../outputs/spoken-text.js';
 import { freeTensors } from '../tensors/gpu-memory.js';
-import { toFloat16 } from '../tensors/float16.js';
 import { AudioHandler } from './audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from './encoder-decoder-handler.js';
 import type { GeneratedAnswer, GeneratedText, GenerateTools } from './generation-handler.js';
 import type { Row } from './row.js';
 import { PREPROCESSOR, readJson } from './speech-model.js';
-import { readSpectrogram, type SpeechSpectrogram } from './speech-spectrogram.js';
+import { readSpeechInput, type SpeechInput } from './speech-input.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechToTextParams extends SpeechParams {
@@ -93,7 +93,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   };
 
   #config!: Json;
-  #spectrogram!: SpeechSpectrogram;
+  #input!: SpeechInput;
   #start: StartFacts | undefined;
 
   /**
@@ -104,10 +104,10 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   override async initialize(context: Context): Promise<void> {
     this.#config = await readJson(context.files, HF_CONFIG, NAME);
     await this.openModels(context, 'speech');
-    this.#spectrogram = await readSpectrogram(context.files, this.encoder.input, NAME, context.warn);
+    this.#input = await readSpeechInput(context.files, this.encoder.input, NAME, context.warn);
     const { chunkLength } = this.config as SpeechToTextParams;
     if (chunkLength !== undefined) this.#checkChunkLength(chunkLength, 'handler');
-    const ignored = THRESHOLDS.filter((key) => ![undefined, null, false].includes(this.facts.defaults[key] as never));
+    const ignored = ignoredThresholds(this.facts);
     if (ignored.length > 0)
       context.warn(
         `${GENERATION_CONFIG}: ${ignored.join(', ')} would change answers in transformers, and has no effect here.`,
@@ -118,7 +118,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   /** Returns the encoder's input for silence, or the decoder's for one token. */
   example(_context: Context, node?: string): Tensors | undefined {
     if (node !== 'encoder') return this.decoderExample();
-    return this.#feeds(new Float32Array(0), { start: 0, end: 0 });
+    return this.#input.feeds(new Float32Array(0));
   }
 
   /** @throws `invalid-input` for times of words; of a batch, only its row fails */
@@ -137,8 +137,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
     const settings = this.settingsOf((name) => this.param(name, index, context));
     this.checkBeams(settings);
-    const { logMel, window } = this.#spectrogram;
-    const { sampleRate } = logMel.options;
+    const { sampleRate, window } = this.#input;
     const seconds = this.param<number | undefined>('chunkLength', index, context) ?? window;
     this.#checkChunkLength(seconds, 'params');
     const samples = await readAudio(await openAudio(input), sampleRate, this.param('maxDuration', index, context));
@@ -156,7 +155,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     { settings, samples, feeds, first, others }: SpeechPrompt,
     tools: GenerateTools,
   ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {
-    const { sampleRate } = this.#spectrogram.logMel.options;
+    const { sampleRate } = this.#input;
     const transcript = this.#transcript();
     const answers: Generated[] = [];
     let count = 0;
@@ -205,12 +204,12 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     onSettled: (text: readonly number[]) => Promise<boolean>,
     answers: Generated[],
   ): Promise<readonly number[]> {
-    const { frames } = this.#spectrogram.logMel;
+    const { frames } = this.#input;
     const heard: number[] = [];
     const textOf = (tokens: readonly number[]): readonly number[] => tokens.filter((token) => this.#isText(token));
     let start: readonly number[] | undefined;
     for (let first = 0; first < frames;) {
-      const hiddenStates = await this.encoder.run(this.#later(feeds, first), tools.signal);
+      const hiddenStates = await this.encoder.run(this.#input.later(feeds, first), tools.signal);
       tools.onRun();
       start ??= await this.#startOf(hiddenStates, settings, tools.signal);
       const own: number[] = [];
@@ -257,23 +256,8 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   }
 
   /** Returns the encoder's inputs for a chunk. */
-  #feeds(samples: Float32Array, { start, end }: Pick<SpeechChunk, 'start' | 'end'>): Tensors {
-    const { logMel } = this.#spectrogram;
-    const { name, dtype } = this.encoder.input;
-    const data = logMel.spectrogram(samples.subarray(start, end));
-    const dims = [1, logMel.options.mels, logMel.frames];
-    return { [name]: dtype === 'float16' ? { dtype, dims, data: toFloat16(data) } : { dtype: 'float32', dims, data } };
-  }
-
-  /** Returns the encoder's inputs for a chunk from one of its frames on, with zeros behind it. */
-  #later(feeds: Tensors, first: number): Tensors {
-    if (first === 0) return feeds;
-    const { name } = this.encoder.input;
-    const { data, ...info } = feeds[name] as Tensor<'float32' | 'float16'>;
-    const { frames } = this.#spectrogram.logMel;
-    const later = data.slice().fill(0);
-    for (let row = 0; row < data.length; row += frames) later.set(data.subarray(row + first, row + frames), row);
-    return { [name]: { ...info, data: later } as Tensor };
+  #feeds(samples: Float32Array, { start, end }: SpeechChunk): Tensors {
+    return this.#input.feeds(samples.subarray(start, end));
   }
 
   #isText(token: number): boolean {
@@ -283,7 +267,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   #transcript(): Transcript {
     return new Transcript({
       begin: this.#begin,
-      step: this.#spectrogram.step,
+      step: this.#input.step,
       isText: (token) => this.#isText(token),
       decode: (tokens) => this.tokenizer.decode(tokens),
     });
@@ -296,7 +280,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
 
   /** @throws `invalid-input`, or `model-config` for `handler`: the encoder would not hear the rest of a longer chunk */
   #checkChunkLength(seconds: number, where: 'params' | 'handler'): void {
-    const { window } = this.#spectrogram;
+    const { window } = this.#input;
     if (seconds <= window) return;
     throw new TabServeError(
       where === 'params' ? 'invalid-input' : 'model-config',
@@ -304,14 +288,6 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     );
   }
 }
-
-/** Of `generation_config.json`: what discards or repeats an answer in transformers. */
-const THRESHOLDS = [
-  'no_speech_threshold',
-  'logprob_threshold',
-  'compression_ratio_threshold',
-  'condition_on_prev_tokens',
-] as const;
 
 /** @throws `worker-lost` if another worker has sent another text */
 function checkBegun(begun: Begun | undefined, at: number, token: number): void {

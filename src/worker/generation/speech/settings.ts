@@ -109,3 +109,16 @@ export function readSpeechSettings(
   });
   return { ...settings, start, hasTimes, ruleOut };
 }
+
+/** What discards or repeats an answer in transformers. */
+const THRESHOLDS = [
+  'no_speech_threshold',
+  'logprob_threshold',
+  'compression_ratio_threshold',
+  'condition_on_prev_tokens',
+] as const;
+
+/** Returns the keys of `generation_config.json` that change answers in transformers, and have no effect here. */
+export function ignoredThresholds({ defaults }: ModelFacts): readonly string[] {
+  return THRESHOLDS.filter((key) => (defaults[key] ?? false) !== false);
+}
