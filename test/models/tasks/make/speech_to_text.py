@@ -129,6 +129,6 @@ def make():
         for (length, params), answer in zip(asked, found):
             print(repository, seed, length, params, answer)
         save(repository, model, [own, features], export_merged)
-        rows.append({"architecture": f"WhisperForConditionalGeneration ({'multilingual' if len(rows) == 0 else 'English'})", "repository": repository, "requests": [
+        rows.append({"architecture": f"WhisperForConditionalGeneration ({'multilingual' if settings.is_multilingual else 'English'})", "repository": repository, **({"gpu": ["webgpu"]} if settings.is_multilingual else {}), "requests": [
             {"input": {"sound": length}, "params": params, "answer": answer} for (length, params), answer in zip(asked, found)]})
     answers("speech_to_text", rows)
