@@ -111,8 +111,18 @@ function languageId({ languages }: StartFacts, given: string): number {
   );
 }
 
+/** The names that Whisper has for languages which `Intl` calls otherwise. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  bn: 'bengali',
+  mi: 'maori',
+  my: 'myanmar',
+  nn: 'nynorsk',
+  tl: 'tagalog',
+};
+
 /** Returns the English name of a language, in lower case. */
 function nameOf(code: string): string | undefined {
+  if (Object.hasOwn(OTHER_NAMES, code)) return OTHER_NAMES[code];
   if (!/^[a-z]{2,3}$/.test(code)) return undefined;
   return new Intl.DisplayNames(['en'], { type: 'language' }).of(code)?.toLowerCase();
 }

@@ -78,7 +78,7 @@ test('an answer begins with the tokens of transformers', () => {
 });
 
 const MULTILINGUAL = {
-  lang_to_id: { '<|en|>': 32, '<|de|>': 33, '<|haw|>': 34 },
+  lang_to_id: { '<|en|>': 32, '<|de|>': 33, '<|haw|>': 34, '<|bn|>': 37 },
   task_to_id: { transcribe: 35, translate: 36 },
   no_timestamps_token_id: 40,
 };
@@ -87,8 +87,9 @@ test('a language is given by its code or its English name, in any case; another 
   for (const language of ['de', 'DE', 'German', 'german', '<|de|>'])
     expect(startOf(MULTILINGUAL, language, undefined, false), language).toEqual([31, 33, 35, 40]);
   expect(startOf(MULTILINGUAL, 'Hawaiian', undefined, false)).toEqual([31, 34, 35, 40]);
+  expect(startOf(MULTILINGUAL, 'bengali', undefined, false)).toEqual([31, 37, 35, 40]);
   expect(() => startOf(MULTILINGUAL, 'klingon', undefined, false)).toThrow(
-    'params.language: the model has no language "klingon". It has en, de, haw.',
+    'params.language: the model has no language "klingon". It has en, de, haw, bn.',
   );
 });
 
