@@ -4,7 +4,7 @@ import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { searchBeams } from '../generation/beams.js';
 import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
-import { Encoder } from '../generation/encoder.js';
+import { Encoder, type EncoderReads } from '../generation/encoder.js';
 import { generate, type Generated } from '../generation/generate.js';
 import { useTensors } from '../generation/key-value-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
@@ -33,11 +33,11 @@ export abstract class EncoderDecoderHandler<
    * @throws `model-config` if they do not read what they should, do not fit together, or the config names a token that the
    *   vocabulary does not have; `model-format`
    */
-  protected async openModels(context: Context, reads: 'text' | 'image' | 'speech'): Promise<void> {
+  protected async openModels(context: Context, reads: EncoderReads): Promise<void> {
     this.configure(context);
     this.encoder = new Encoder(await context.open('encoder', { keeps: () => true }), reads);
     const decoder = await context.open('decoder', { keeps: staysOnGpu });
-    this.#interface = readInterface(decoder, `${reads}_to_text`);
+    this.#interface = readInterface(decoder, this.encoder.handler);
     this.encoder.checkDecoder(this.#interface);
     this.#decoder = new Decoder(decoder, this.#interface);
     this.#steps = new SharedSteps(this.#decoder);

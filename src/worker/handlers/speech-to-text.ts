@@ -28,7 +28,7 @@ import { EncoderDecoderHandler, type EncoderPrompt } from './encoder-decoder-han
 import type { GeneratedAnswer, GeneratedText, GenerateTools } from './generation-handler.js';
 import type { Row } from './row.js';
 import { PREPROCESSOR, readJson } from './speech-model.js';
-import { readSpeechInput, type SpeechInput } from './speech-input.js';
+import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechToTextParams extends SpeechParams {
@@ -53,14 +53,16 @@ const NO_TIMES = '<|notimestamps|>';
 const { maxDuration } = AudioHandler.schema;
 
 /**
- * Writes what is said in a recording with an encoder of sound and a decoder of text: Whisper. The texts are those of
- * transformers' pipeline `automatic-speech-recognition` with `num_beams=1`; for its default, set `numBeams: 5`.
+ * Writes what is said in a recording with an encoder of sound and a decoder of text: Whisper and Moonshine. The texts
+ * are those of transformers' pipeline `automatic-speech-recognition` with `num_beams=1`; for its default, set
+ * `numBeams: 5`.
  *
- * The model is two files, the nodes `encoder` and `decoder`. `preprocess` reads the sound. `inference` runs the encoder
- * on a window of 30 seconds, and then the decoder token by token, as `text_to_text` does. Longer sound is divided into
- * chunks that overlap, as with the pipeline's `chunk_length_s`, and what two of them have heard is written once. A
- * streamed request (`client.stream`) gets the text in parts: of one window as it is written, of several after each of
- * them. Without `language`, the model detects it, for each chunk anew. A part whose end the model has not told ends with the recording.
+ * The model is two files, the nodes `encoder` and `decoder`. `preprocess` reads the sound. `inference` runs the encoder,
+ * and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the text in
+ * parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into chunks
+ * that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a stream gets
+ * a part after each of them. Without `language`, Whisper detects the language of each chunk. A part of the answer whose
+ * end Whisper has not told ends with the recording.
  *
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds; streamed, the text in parts before it
@@ -71,12 +73,12 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   static override readonly takes: InputKind = 'audio';
 
   static override readonly huggingFace: HuggingFaceTask = {
-    architectures: ['WhisperForConditionalGeneration'],
+    architectures: ['WhisperForConditionalGeneration', 'MoonshineForConditionalGeneration'],
     processor: 'tokenizer',
     nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
     generates: true,
     files: [GENERATION_CONFIG, PREPROCESSOR, HF_CONFIG],
-    handlerConfig({ max_target_positions: positions }) {
+    handlerConfig({ max_position_embeddings: own, max_target_positions: positions = own }) {
       return Number.isSafeInteger(positions) ? { contextLength: positions } : {};
     },
   };
@@ -87,7 +89,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       type: 'number',
       minimum: 1,
       description:
-        "Seconds: longer sound is divided into chunks of this length, which overlap by a third. Default, and the most: the model's window, of 30.",
+        "Seconds: longer sound is divided into chunks of this length, which overlap by a third. Default, and the most: the model's window, 30 for Whisper. Not for Moonshine.",
     },
     maxDuration: maxDuration!,
   };
@@ -102,9 +104,11 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
    *   what cannot be done here; `model-format`
    */
   override async initialize(context: Context): Promise<void> {
-    this.#config = await readJson(context.files, HF_CONFIG, NAME);
-    await this.openModels(context, 'speech');
-    this.#input = await readSpeechInput(context.files, this.encoder.input, NAME, context.warn);
+    const config = await readJson(context.files, HF_CONFIG, NAME);
+    this.#config = config;
+    await this.openModels(context, readsSound(config) ? 'sound' : 'spectrogram');
+    const { encoder } = this;
+    this.#input = await readSpeechInput(context.files, { handler: NAME, encoder, config, warn: context.warn });
     const { chunkLength } = this.config as SpeechToTextParams;
     if (chunkLength !== undefined) this.#checkChunkLength(chunkLength, 'handler');
     const ignored = ignoredThresholds(this.facts);
@@ -118,7 +122,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   /** Returns the encoder's input for silence, or the decoder's for one token. */
   example(_context: Context, node?: string): Tensors | undefined {
     if (node !== 'encoder') return this.decoderExample();
-    return this.#input.feeds(new Float32Array(0));
+    return this.#input.feeds(new Float32Array(this.#input.leastSamples));
   }
 
   /** @throws `invalid-input` for times of words; of a batch, only its row fails */
@@ -137,11 +141,16 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
     const settings = this.settingsOf((name) => this.param(name, index, context));
     this.checkBeams(settings);
-    const { sampleRate, window } = this.#input;
-    const seconds = this.param<number | undefined>('chunkLength', index, context) ?? window;
-    this.#checkChunkLength(seconds, 'params');
+    const { sampleRate, window, leastSamples } = this.#input;
+    const seconds = this.param<number | undefined>('chunkLength', index, context);
+    if (seconds !== undefined) this.#checkChunkLength(seconds, 'params');
     const samples = await readAudio(await openAudio(input), sampleRate, this.param('maxDuration', index, context));
-    const [first, ...others] = speechChunks(samples.length, seconds * sampleRate, 1);
+    if (samples.length < leastSamples)
+      throw new TabServeError(
+        'invalid-input',
+        `The audio has ${samples.length} samples at ${sampleRate} Hz, and the model needs at least ${leastSamples}.`,
+      );
+    const [first, ...others] = speechChunks(samples.length, (seconds ?? window) * sampleRate, 1);
     return { tokens: [], settings, samples, first: first!, others, feeds: this.#feeds(samples, first!) };
   }
 
@@ -278,14 +287,16 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     return (this.#start!.noTimes ?? this.tokenizer.idOf(NO_TIMES) ?? Infinity) + 1;
   }
 
-  /** @throws `invalid-input`, or `model-config` for `handler`: the encoder would not hear the rest of a longer chunk */
+  /** @throws `invalid-input`, or `model-config` for `handler`: of a longer chunk, the encoder would hear a part */
   #checkChunkLength(seconds: number, where: 'params' | 'handler'): void {
     const { window } = this.#input;
-    if (seconds <= window) return;
-    throw new TabServeError(
-      where === 'params' ? 'invalid-input' : 'model-config',
-      `${where}.chunkLength: the model hears ${window} s at once, and ${seconds} s are more. Longer sound needs no other value: it is divided into chunks.`,
-    );
+    const why =
+      window === Infinity
+        ? 'the model hears a recording whole. Leave it out, and pass long sound in parts.'
+        : seconds > window &&
+          `the model hears ${window} s at once, and ${seconds} s are more. Leave it out: longer sound is divided.`;
+    if (!why) return;
+    throw new TabServeError(where === 'params' ? 'invalid-input' : 'model-config', `${where}.chunkLength: ${why}`);
   }
 }
 

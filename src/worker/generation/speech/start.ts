@@ -89,7 +89,7 @@ function checkWishes({ isEnglishOnly, noTimes }: StartFacts, { language, task, h
   if (hasTimes && noTimes === undefined)
     throw new TabServeError(
       'invalid-input',
-      `params.timestamps: ${GENERATION_CONFIG} has no no_timestamps_token_id, by which the tokens of times are found. Leave it out, or add it to the file.`,
+      `params.timestamps: the model writes no times: ${GENERATION_CONFIG} has no no_timestamps_token_id, which comes before their tokens. Leave it out.`,
     );
 }
 

@@ -82,7 +82,7 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     files: ['vocab.json', 'tokenizer_config.json', 'preprocessor_config.json', 'config.json'],
   },
   speech_to_text: {
-    architectures: ['WhisperForConditionalGeneration'],
+    architectures: ['WhisperForConditionalGeneration', 'MoonshineForConditionalGeneration'],
     processor: 'tokenizer',
     nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
     generates: true,

@@ -1,12 +1,14 @@
-"""Whisper with random weights: what transformers' pipeline `automatic-speech-recognition` answers."""
+"""Whisper and Moonshine with random weights: what transformers' pipeline `automatic-speech-recognition` answers."""
 import pathlib
 
 import torch
 from optimum.exporters.onnx import main_export
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AddedToken, GenerationConfig, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration, WhisperTokenizerFast, pipeline
+from transformers import (
+    AddedToken, GenerationConfig, MoonshineConfig, MoonshineForConditionalGeneration, Wav2Vec2FeatureExtractor, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration, WhisperTokenizerFast, pipeline,
+)
 
-from common import HERE, TEXTS, answers, save, spread
+from common import HERE, TEXTS, answers, save, spread, tokenizer_of
 from speech_recognizer import RATE, sound
 
 # Whisper's window is 30 seconds; of one so long, the tokens of its times alone would have 200 kB.
@@ -64,15 +66,6 @@ def english(own):
     return generation(own, is_multilingual=False, forced_decoder_ids=[[1, own.convert_tokens_to_ids("<|notimestamps|>")]])
 
 
-ROWS = [
-    ("write-whisper", 80, multilingual, [
-        (SHORT, {}), (SHORT, {"language": "de", "task": "translate"}), (WHOLE, {"language": "russian", "timestamps": "segment"}), (SHORT, {"numBeams": 5, "language": "en"}),
-        (LONG, {}), (LONG, {"timestamps": "segment", "chunkLength": 3}),
-    ]),
-    ("write-whisper-english", 128, english, [(SHORT, {}), (SHORT, {"timestamps": "segment"}), (LONG, {"timestamps": "segment", "numBeams": 2})]),
-]
-
-
 def export_merged(source, target):
     main_export(source, target, task="automatic-speech-recognition-with-past", do_validation=False, device="cpu", nb_max_frames=2 * PLACES)
     for file in pathlib.Path(target).glob("decoder*.onnx"):
@@ -83,9 +76,9 @@ def export_merged(source, target):
 def ask(pipe, length, params):
     """What the pipeline answers. A part whose end it has not told ends with the recording."""
     generate = {"num_beams": params.get("numBeams", 1), **{key: params[key] for key in ("language", "task") if key in params}}
-    found = pipe(
-        {"raw": sound(length), "sampling_rate": RATE}, chunk_length_s=params.get("chunkLength", WINDOW), ignore_warning=True, generate_kwargs=generate,
-        **({"return_timestamps": True} if "timestamps" in params else {}))
+    # Moonshine hears a recording whole.
+    chunks = {"chunk_length_s": params.get("chunkLength", WINDOW), "ignore_warning": True} if pipe.type == "seq2seq_whisper" else {}
+    found = pipe({"raw": sound(length), "sampling_rate": RATE}, generate_kwargs=generate, **chunks, **({"return_timestamps": True} if "timestamps" in params else {}))
     answer = {"text": found["text"]}
     if "timestamps" in params:
         answer["parts"] = []
@@ -101,34 +94,72 @@ def questions(model, own, features, asked):
     return [ask(pipe, length, params) for length, params in asked]
 
 
-def is_varied(found, asked):
+def is_varied(found):
     texts = [one["text"] for one in found]
     parts = [one["parts"] for one in found if "parts" in one]
     return len(set(texts)) == len(texts) and all(len(set(text)) > 4 and "\ufffd" not in text for text in texts) and all(len(one) > 1 for one in parts)
 
 
+def varied(make_model, own, features, asked):
+    """The first weights whose answers differ, and do not depend on rounding: float64 gives the same."""
+    for seed in range(400):
+        model = spread(make_model(), seed, scale=0.5)
+        found = questions(model, own, features, asked)
+        if is_varied(found) and questions(model.double(), own, features, asked) == found:
+            return model.float(), found
+    raise SystemExit("No seed.")
+
+
+def whisper(mels, config_of):
+    own = kept_tokenizer()
+    settings = config_of(own)
+    config = WhisperConfig(
+        **SIZES, vocab_size=len(own), num_mel_bins=mels, bos_token_id=settings.bos_token_id, eos_token_id=settings.eos_token_id, pad_token_id=settings.pad_token_id,
+        decoder_start_token_id=settings.decoder_start_token_id, begin_suppress_tokens=None)
+
+    def make_model():
+        model = WhisperForConditionalGeneration(config)
+        model.generation_config = config_of(own)
+        return model
+
+    return make_model, own, WhisperFeatureExtractor(feature_size=mels, chunk_length=WINDOW)
+
+
+def moonshine():
+    own = tokenizer_of("unigram")
+    config = MoonshineConfig(
+        vocab_size=len(own), hidden_size=16, intermediate_size=24, encoder_num_hidden_layers=2, decoder_num_hidden_layers=2, encoder_num_attention_heads=2, decoder_num_attention_heads=2,
+        max_position_embeddings=64, bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id, decoder_start_token_id=own.bos_token_id)
+
+    def make_model():
+        model = MoonshineForConditionalGeneration(config)
+        model.generation_config = GenerationConfig(bos_token_id=own.bos_token_id, eos_token_id=own.eos_token_id, pad_token_id=own.pad_token_id, decoder_start_token_id=own.bos_token_id, max_length=24)
+        return model
+
+    return make_model, own, Wav2Vec2FeatureExtractor(sampling_rate=RATE, do_normalize=False)
+
+
+# The last row runs on a GPU, too: its questions are short.
+ROWS = [
+    ("write-whisper", "WhisperForConditionalGeneration (multilingual)", lambda: whisper(80, multilingual), [
+        (SHORT, {}), (SHORT, {"language": "de", "task": "translate"}), (WHOLE, {"language": "russian", "timestamps": "segment"}), (SHORT, {"numBeams": 5, "language": "en"}),
+        (LONG, {}), (LONG, {"timestamps": "segment", "chunkLength": 3}),
+    ]),
+    ("write-whisper-english", "WhisperForConditionalGeneration (English)", lambda: whisper(128, english), [
+        (SHORT, {}), (SHORT, {"timestamps": "segment"}), (LONG, {"timestamps": "segment", "numBeams": 2}),
+    ]),
+    ("write-moonshine", "MoonshineForConditionalGeneration", moonshine, [(RATE, {}), (SHORT, {}), (LONG, {"numBeams": 3})]),
+]
+
+
 def make():
     rows = []
-    own = kept_tokenizer()
-    for repository, mels, config_of, asked in ROWS:
-        features = WhisperFeatureExtractor(feature_size=mels, chunk_length=WINDOW)
-        settings = config_of(own)
-        config = WhisperConfig(
-            **SIZES, vocab_size=len(own), num_mel_bins=mels, bos_token_id=settings.bos_token_id, eos_token_id=settings.eos_token_id, pad_token_id=settings.pad_token_id,
-            decoder_start_token_id=settings.decoder_start_token_id, begin_suppress_tokens=None)
-        for seed in range(400):
-            model = spread(WhisperForConditionalGeneration(config), seed, scale=0.5)
-            model.generation_config = config_of(own)
-            found = questions(model, own, features, asked)
-            # What float64 answers, too, does not depend on rounding.
-            if is_varied(found, asked) and questions(model.double(), own, features, asked) == found:
-                break
-        else:
-            raise SystemExit(f"{repository}: no seed")
-        model.float()
+    for repository, architecture, parts, asked in ROWS:
+        make_model, own, features = parts()
+        model, found = varied(make_model, own, features, asked)
         for (length, params), answer in zip(asked, found):
-            print(repository, seed, length, params, answer)
+            print(repository, length, params, answer)
         save(repository, model, [own, features], export_merged)
-        rows.append({"architecture": f"WhisperForConditionalGeneration ({'multilingual' if settings.is_multilingual else 'English'})", "repository": repository, **({"gpu": ["webgpu"]} if settings.is_multilingual else {}), "requests": [
+        rows.append({"architecture": architecture, "repository": repository, **({"gpu": ["webgpu"]} if len(rows) == len(ROWS) - 1 else {}), "requests": [
             {"input": {"sound": length}, "params": params, "answer": answer} for (length, params), answer in zip(asked, found)]})
     answers("speech_to_text", rows)

@@ -22,7 +22,7 @@ const code = (name: string, words: string | RegExp) => ({
 
 /** Opens a repository of `test/models/tasks` as a worker does. @param changes of its JSON files, by their names */
 async function open(
-  repository: 'write-whisper' | 'write-whisper-english',
+  repository: 'write-whisper' | 'write-whisper-english' | 'write-moonshine',
   changes: Readonly<Record<string, Json>> = {},
   config: ModelConfig = {},
 ) {
@@ -118,6 +118,24 @@ test('what excludes each other, and what the model cannot do, is refused by name
     expect((await english.ask([sound(3)], params)).rows[0]).toMatchObject(
       code('invalid-input', 'the model is for English alone'),
     );
+});
+
+test('Moonshine hears a recording whole: it has no chunks, no times and one language', async () => {
+  const { ask } = await open('write-moonshine');
+  const samples = soundOf(894);
+  for (const [input, params, words] of [
+    [sound(1), { chunkLength: 2 }, 'params.chunkLength: the model hears a recording whole'],
+    [sound(1), { timestamps: 'segment' }, 'params.timestamps: the model writes no times'],
+    [sound(1), { language: 'en' }, 'params.language: generation_config.json has no lang_to_id'],
+    [{ samples, sampleRate: RATE }, {}, 'The audio has 894 samples at 16000 Hz, and the model needs at least 895.'],
+  ] as const)
+    expect((await ask([input], params)).rows[0], words).toMatchObject(code('invalid-input', words));
+  const { rows, parts } = await ask([{ samples: soundOf(895), sampleRate: RATE }]);
+  expect(parts.join('')).toBe(rows[0]!.text);
+  const wrong = { 'preprocessor_config.json': { feature_extractor_type: 'WhisperFeatureExtractor' } };
+  await expect(open('write-moonshine', wrong)).rejects.toMatchObject(
+    code('model-config', 'feature_extractor_type is "WhisperFeatureExtractor"; expected Wav2Vec2FeatureExtractor'),
+  );
 });
 
 test('the files decide where no request does', async () => {
