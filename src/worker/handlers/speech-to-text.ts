@@ -8,7 +8,7 @@ import { HF_CONFIG } from '../../shared/model-url.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { openAudio, readAudio } from '../audio/read-audio.js';
 import { speechChunks, type SpeechChunk } from '../audio/speech-chunks.js';
-import type { Begun, Generated } from '../generation/generate.js';
+import type { Generated } from '../generation/generate.js';
 import { GENERATION_CONFIG } from '../generation/model-facts.js';
 import { argmax } from '../generation/sample.js';
 import { readStartFacts, type StartFacts } from '../generation/speech/start.js';
@@ -19,6 +19,7 @@ import {
   type SpeechParams,
   type SpeechSettings,
 } from '../generation/speech/settings.js';
+import { SettledText } from '../generation/speech/settled-text.js';
 import { Transcript } from '../generation/speech/transcript.js';
 import { heardWindow, settledCount } from '../generation/speech/windows.js';
 import type { SpokenText } from '../outputs/spoken-text.js';
@@ -97,6 +98,8 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   #config!: Json;
   #input!: SpeechInput;
   #start: StartFacts | undefined;
+  /** The token of 0 seconds; those after it are later. Infinity if there is none. */
+  #begin = Infinity;
 
   /**
    * Opens encoder and decoder, loads the tokenizer, and reads how sound becomes the encoder's input.
@@ -109,6 +112,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     await this.openModels(context, readsSound(config) ? 'sound' : 'spectrogram');
     const { encoder } = this;
     this.#input = await readSpeechInput(context.files, { handler: NAME, encoder, config, warn: context.warn });
+    this.#begin = this.#beginOfTimes();
     const { chunkLength } = this.config as SpeechToTextParams;
     if (chunkLength !== undefined) this.#checkChunkLength(chunkLength, 'handler');
     const ignored = ignoredThresholds(this.facts);
@@ -167,20 +171,12 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     const { sampleRate } = this.#input;
     const transcript = this.#transcript();
     const answers: Generated[] = [];
-    let count = 0;
-    let goesOn = true;
-    /** Sends what is settled of the text, and was not sent. */
-    const send = async (text: readonly number[]): Promise<boolean> => {
-      for (; goesOn && count < text.length; count++) {
-        checkBegun(tools.begun, count, text[count]!);
-        goesOn = await tools.onToken(text[count]!, []);
-      }
-      return goesOn;
-    };
+    const text = new SettledText(tools);
     for (const chunk of [first, ...others]) {
       const given = chunk === first ? feeds : this.#feeds(samples, chunk);
       // What the next chunk hears, too, may change.
-      const onSettled = others.length === 0 ? send : () => Promise.resolve(true);
+      const onSettled = async (tokens: readonly number[]): Promise<boolean> =>
+        others.length > 0 || (await text.send(tokens));
       const heard = await this.#writeChunk(given, settings, tools, onSettled, answers);
       transcript.add(heard, {
         length: (chunk.end - chunk.start) / sampleRate,
@@ -188,7 +184,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
         right: Math.max(0, chunk.end - chunk.start - chunk.to) / sampleRate,
       });
       if (chunk === (others.at(-1) ?? first)) transcript.end(samples.length / sampleRate);
-      if (!(await send(transcript.settled))) break;
+      if (!(await text.send(transcript.settled))) break;
     }
     return {
       tokens: answers.flatMap(({ tokens }) => tokens),
@@ -210,7 +206,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     feeds: Tensors,
     settings: SpeechSettings,
     tools: GenerateTools,
-    onSettled: (text: readonly number[]) => Promise<boolean>,
+    onSettled: (tokens: readonly number[]) => Promise<boolean>,
     answers: Generated[],
   ): Promise<readonly number[]> {
     const { frames } = this.#input;
@@ -282,9 +278,15 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     });
   }
 
-  /** The token of 0 seconds; those after it are later. Infinity if there is none. */
-  get #begin(): number {
-    return (this.#start!.noTimes ?? this.tokenizer.idOf(NO_TIMES) ?? Infinity) + 1;
+  /** Returns the token of 0 seconds. @throws `model-config` if the files name two */
+  #beginOfTimes(): number {
+    const own = this.tokenizer.idOf(NO_TIMES);
+    const { noTimes = own } = this.#start!;
+    if (own === undefined || own === noTimes) return (noTimes ?? Infinity) + 1;
+    throw new TabServeError(
+      'model-config',
+      `${GENERATION_CONFIG} has ${noTimes} as no_timestamps_token_id, and the tokenizer has "${NO_TIMES}" as ${own}: they are of two models.`,
+    );
   }
 
   /** @throws `invalid-input`, or `model-config` for `handler`: of a longer chunk, the encoder would hear a part */
@@ -298,14 +300,4 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     if (!why) return;
     throw new TabServeError(where === 'params' ? 'invalid-input' : 'model-config', `${where}.chunkLength: ${why}`);
   }
-}
-
-/** @throws `worker-lost` if another worker has sent another text */
-function checkBegun(begun: Begun | undefined, at: number, token: number): void {
-  const was = begun?.tokens[at];
-  if (was === undefined || was === token) return;
-  throw new TabServeError(
-    'worker-lost',
-    'The worker that wrote the text was lost after a part of it was sent, and the one in its place has written another text. Ask again.',
-  );
 }

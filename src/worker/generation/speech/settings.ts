@@ -83,6 +83,11 @@ export function readSpeechSettings(
   const { defaults } = facts;
   const hasTimes = (param('timestamps') ?? (defaults['return_timestamps'] === true && 'segment')) === 'segment';
   const start = startTokens(startFacts, { language: param('language'), task: param('task'), hasTimes });
+  checkTokens(
+    'language, task and no_timestamps_token_id',
+    start.filter((token) => token !== undefined),
+    facts,
+  );
   const settings = readTextToTextSettings(param as never, facts, undefined, most - start.length, start.length);
   if (hasTimes && settings.stop.length > 0)
     throw new TabServeError(

@@ -185,6 +185,18 @@ for (const [what, changes, config, words] of [
   ['a frame of a large prime', { 'preprocessor_config.json': { n_fft: 2 * 67 } }, {}, 'n_fft is 134'],
   ['no rate', { 'preprocessor_config.json': { sampling_rate: 0.5 } }, {}, 'sampling_rate is 0.5'],
   ['tokens of languages that are none', { 'generation_config.json': { lang_to_id: { en: 'x' } } }, {}, 'lang_to_id is'],
+  [
+    'times that begin elsewhere in the tokenizer',
+    { 'generation_config.json': { no_timestamps_token_id: 400 } },
+    {},
+    'has 400 as no_timestamps_token_id, and the tokenizer has "<|notimestamps|>" as 432',
+  ],
+  [
+    'tokens that the model does not have',
+    { 'generation_config.json': { lang_to_id: { de: 5000 } } },
+    { language: 'de' },
+    'language, task and no_timestamps_token_id: the vocabulary has',
+  ],
   ['chunks that are too long', {}, { chunkLength: 5 }, 'handler.chunkLength: the model hears 4 s'],
   ['a language that is not there', {}, { language: 'xx' }, 'handler or generation_config.json: params.language'],
   ['times of words', {}, { timestamps: 'word' }, 'handler.timestamps'],
