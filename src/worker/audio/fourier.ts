@@ -58,11 +58,13 @@ export class Fourier {
         const target = stride * (factor * part + row);
         for (let at = 0; at < stride; at++) {
           let [sumReal, sumImaginary] = [0, 0];
+          let angle = twiddle;
           for (let term = 0; term < factor; term++) {
             const source = at + stride * (part + count * term);
-            const angle = (twiddle + turn * term) % size;
             sumReal += fromReal[source]! * cos[angle]! - fromImaginary[source]! * sin[angle]!;
             sumImaginary += fromReal[source]! * sin[angle]! + fromImaginary[source]! * cos[angle]!;
+            angle += turn;
+            if (angle >= size) angle -= size;
           }
           toReal[target + at] = sumReal;
           toImaginary[target + at] = sumImaginary;
