@@ -60,8 +60,8 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
-  { what: 'the package, without source maps', limit: 2700, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 3700, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'the package, without source maps', limit: 2760, measure: () => all((name) => !name.endsWith('.map')) },
+  { what: 'its source maps', limit: 3850, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

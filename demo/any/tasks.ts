@@ -133,6 +133,7 @@ for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[ind
   audio_handler: of(audioFields, plainView),
   voice_activity_detector: of(audioFields, plainView),
   speech_recognizer: { ...of(audioFields, spokenView), params: { timestamps: 'word' } },
+  speech_to_text: of(audioFields, spokenView),
   graph_workflow: of(tensorFields, plainView),
   base_handler: of(tensorFields, plainView),
 };

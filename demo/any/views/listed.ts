@@ -80,15 +80,16 @@ export function writtenView(): AnswerView<ResultOf<TextGenerator>> {
   };
 }
 
-/** Shows what is said in a recording, and when each word is. */
+/** Shows what is said in a recording, and when each part is, if the answer says it. */
 export function spokenView(): AnswerView<ResultOf<SpeechRecognizer>> {
   const text = el('p', { class: 'marked', dir: 'auto' });
-  const list = el('ol', { class: 'ranked', 'aria-label': 'Words, in their order' });
+  const list = el('ol', { class: 'ranked', 'aria-label': 'Parts, in their order' });
   const { element, head } = headed(text, list);
   return {
     element,
     show({ text: spoken, parts = [] }) {
-      head(spoken === '' ? 'Nothing is said' : counted(parts.length, 'part'));
+      const words = counted(spoken.trim().split(/\s+/).length, 'word');
+      head(spoken === '' ? 'Nothing is said' : parts.length > 0 ? counted(parts.length, 'part') : words);
       text.textContent = spoken;
       list.replaceChildren(
         ...parts

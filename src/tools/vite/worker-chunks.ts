@@ -48,6 +48,7 @@ const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
     /^worker\/(handlers\/(image-segmenter|image-encoder|prompt|background-remover|depth-estimator)|outputs\/(body-mask|interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
   ],
   ['instances', /^worker\/(handlers\/instance-|outputs\/(queries|instance-))/],
+  ['speech', /^worker\/(handlers\/speech-(to-text|input)|audio\/(fourier|log-mel)|generation\/speech\/)/],
   [
     'generation',
     /^worker\/(handlers\/(text-generator|text-to-text|generation-handler|encoder-decoder|image-to-text)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,

@@ -36,10 +36,11 @@ export interface DecoderInterface {
 }
 
 /** What Optimum calls the export that a handler reads. */
-const EXPORTS = {
+export const EXPORTS = {
   text_generator: 'text-generation-with-past',
   text_to_text: 'text2text-generation-with-past',
   image_to_text: 'image-to-text-with-past',
+  speech_to_text: 'automatic-speech-recognition-with-past',
 } as const;
 
 /**

@@ -3,44 +3,73 @@ import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { freeTensors } from '../tensors/gpu-memory.js';
+import { toFloat16 } from '../tensors/float16.js';
 import { integers } from '../tensors/tensors.js';
 import { ones } from './decoder.js';
-import { listInfos, type DecoderInterface } from './decoder-interface.js';
+import { EXPORTS, listInfos, type DecoderInterface } from './decoder-interface.js';
 
-/** What encoders read, with the input that they read it from, and Optimum's export of them. */
+/** What encoders read, with the handler of their models and the input that they read it from. */
 const READS = {
-  text: { name: 'input_ids', dims: ['rows', 'tokens'], task: 'text2text-generation-with-past' },
-  image: { name: 'pixel_values', dims: ['rows', 'channels', 'height', 'width'], task: 'image-to-text-with-past' },
+  text: {
+    handler: 'text_to_text',
+    what: 'a text',
+    name: 'input_ids',
+    dims: ['rows', 'tokens'],
+  },
+  image: {
+    handler: 'image_to_text',
+    what: 'an image',
+    name: 'pixel_values',
+    dims: ['rows', 'channels', 'height', 'width'],
+  },
+  spectrogram: {
+    handler: 'speech_to_text',
+    what: 'a spectrogram',
+    name: 'input_features',
+    dims: ['rows', 'mels', 'frames'],
+  },
+  sound: {
+    handler: 'speech_to_text',
+    what: 'sound',
+    name: 'input_values',
+    dims: ['rows', 'samples'],
+  },
 } as const;
 
-/** An encoder: what it makes of a text or an image, the decoder reads with each token that it writes. */
+export type EncoderReads = keyof typeof READS;
+
+/** An encoder: what it makes of a text, an image or sound, the decoder reads with each token that it writes. */
 export class Encoder {
   readonly #session: Session;
   readonly #mask: TensorInfo | undefined;
   readonly #output: OutputInfo;
-  /** The input of the text's tokens, or of the image. */
+  /** The input of the text's tokens, of the image, or of the sound. */
   readonly input: TensorInfo;
+  /** The handler of its model. */
+  readonly handler: (typeof READS)[EncoderReads]['handler'];
 
   /** @throws `model-config` naming what is missing, or what nothing fills */
-  constructor(session: Session, reads: keyof typeof READS) {
+  constructor(session: Session, reads: EncoderReads) {
     const { inputs, outputs } = session;
-    const { name, dims, task } = READS[reads];
+    const { handler, what, name, dims } = READS[reads];
     const input = inputs.find((one) => one.name === name);
     const output = outputs.find((one) => one.name === 'last_hidden_state');
     if (!input || !output || input.dims.length !== dims.length || output.dims.length !== 3)
       throw new TabServeError(
         'model-config',
-        `The encoder of ${reads === 'image' ? 'an image' : 'a text'} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task ${task}.`,
+        `The encoder of ${what} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task ${EXPORTS[handler]}.`,
       );
     this.#session = session;
     this.input = input;
-    this.#mask = reads === 'text' ? inputs.find((one) => one.name === 'attention_mask') : undefined;
+    this.handler = handler;
+    // All of what it reads counts, if it has an axis for it.
+    this.#mask = dims.length === 2 ? inputs.find((one) => one.name === 'attention_mask') : undefined;
     this.#output = output;
     const others = inputs.filter((one) => one !== input && one !== this.#mask);
     if (others.length > 0)
       throw new TabServeError(
         'model-config',
-        `${reads}_to_text fills no input ${listInfos(others)} of an encoder. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
+        `${handler} fills no input ${listInfos(others)} of an encoder. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
       );
   }
 
@@ -66,8 +95,20 @@ export class Encoder {
   /** Returns the model's inputs for one text. */
   textFeeds(tokens: readonly number[]): Tensors {
     const { name, dtype } = this.input;
-    const mask = this.#mask && { [this.#mask.name]: ones(this.#mask.dtype, tokens.length) };
-    return { [name]: integers(dtype, [1, tokens.length], tokens), ...mask };
+    return { [name]: integers(dtype, [1, tokens.length], tokens), ...this.#maskOf(tokens.length) };
+  }
+
+  /** Returns the model's inputs for the samples of a recording. */
+  soundFeeds(samples: Float32Array): Tensors {
+    const { name, dtype } = this.input;
+    const dims = [1, samples.length];
+    const tensor: Tensor =
+      dtype === 'float16' ? { dtype, dims, data: toFloat16(samples) } : { dtype: 'float32', dims, data: samples };
+    return { [name]: tensor, ...this.#maskOf(samples.length) };
+  }
+
+  #maskOf(length: number): Tensors {
+    return this.#mask ? { [this.#mask.name]: ones(this.#mask.dtype, length) } : {};
   }
 
   /** Returns zeros in the place of its output for one token; undefined if the model does not declare its size. */

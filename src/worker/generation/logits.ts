@@ -18,6 +18,8 @@ export interface LogitRules {
   /** The last new token of an answer that reaches the limit. */
   readonly forcedEosTokenIds?: readonly number[] | undefined;
   readonly maxNewTokens: number;
+  /** What the model itself rules out, in place, after all others. */
+  readonly ruleOut?: ((logits: Float32Array, progress: Progress) => void) | undefined;
 }
 
 /** The settings that change logits where the next token is drawn. Without them, the most probable one is taken. */
@@ -40,7 +42,8 @@ export interface Progress {
  * Applies the rules to the logits, in place and in transformers' order.
  * @param logits one number for each token of the vocabulary
  */
-export function applyRules(logits: Float32Array, { tokens, newTokens }: Progress, rules: LogitRules): void {
+export function applyRules(logits: Float32Array, progress: Progress, rules: LogitRules): void {
+  const { tokens, newTokens } = progress;
   const { repetitionPenalty: penalty = 1, noRepeatNgramSize: size = 0, minNewTokens = 0 } = rules;
   if (penalty !== 1)
     for (const token of new Set(tokens))
@@ -54,6 +57,7 @@ export function applyRules(logits: Float32Array, { tokens, newTokens }: Progress
   if (newTokens < minNewTokens) for (const token of rules.eosTokenIds) logits[token] = -Infinity;
   if (newTokens === 0 && rules.forcedBosTokenId !== undefined) keepOnly(logits, [rules.forcedBosTokenId]);
   else if (newTokens === rules.maxNewTokens - 1 && rules.forcedEosTokenIds) keepOnly(logits, rules.forcedEosTokenIds);
+  rules.ruleOut?.(logits, progress);
 }
 
 /** Returns the tokens that would repeat an n-gram that is there already. */

@@ -74,7 +74,8 @@ export function logSoftmax(logits: Float32Array): Float32Array {
   return logits.map((logit) => logit - sum);
 }
 
-function logSumExp(logits: Float32Array): number {
+/** Returns the natural logarithm of the sum of what they are logarithms of. */
+export function logSumExp(logits: Float32Array): number {
   const most = maxOf(logits);
   let sum = 0;
   for (const logit of logits) sum += Math.exp(logit - most);

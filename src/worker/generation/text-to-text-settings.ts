@@ -75,6 +75,7 @@ export interface TextToTextSettings extends Settings {
  * Returns the settings of one answer.
  * @param param returns what the request or the config sets
  * @param room the most tokens of an answer
+ * @param promptLength how many tokens the decoder begins with
  * @throws `invalid-input` for a token or a language that the model does not have, and for settings that exclude each
  *   other; `model-config` if nothing says how the decoder begins
  */
@@ -83,10 +84,11 @@ export function readTextToTextSettings(
   facts: ModelFacts,
   languages: Languages | undefined,
   room: number,
+  promptLength = 1,
 ): TextToTextSettings {
   const own = <Name extends keyof TextToTextParams>(name: Name): TextToTextParams[Name] =>
     param(name) ?? ((facts.defaults[snakeCase(name)] ?? undefined) as TextToTextParams[Name]);
-  const settings = readSettings(param, facts, 1, room);
+  const settings = readSettings(param, facts, promptLength, room);
   const language = (name: 'srcLang' | 'tgtLang'): number | undefined => {
     const code = param(name);
     return code === undefined ? undefined : languageId(languages, name, code);

@@ -1,23 +1,28 @@
 import type { Context } from '../../contract/handler.js';
 import { TabServeError } from '../../contract/errors.js';
-import type { Tensors } from '../../contract/tensors.js';
+import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { searchBeams } from '../generation/beams.js';
 import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
-import { Encoder } from '../generation/encoder.js';
+import { Encoder, type EncoderReads } from '../generation/encoder.js';
 import { generate, type Generated } from '../generation/generate.js';
+import { useTensors } from '../generation/key-value-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import type { TextToTextSettings } from '../generation/text-to-text-settings.js';
 import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
 
 /** A row that is ready for an encoder. */
-export interface EncoderPrompt extends Prompt<TextToTextSettings> {
+export interface EncoderPrompt<Own extends TextToTextSettings = TextToTextSettings> extends Prompt<Own> {
   /** The encoder's inputs. */
   readonly feeds: Tensors;
 }
 
 /** What the handlers share that write a text with two files, the nodes `encoder` and `decoder`. */
-export abstract class EncoderDecoderHandler<Input> extends GenerationHandler<Input, TextToTextSettings, EncoderPrompt> {
+export abstract class EncoderDecoderHandler<
+  Input,
+  Own extends TextToTextSettings = TextToTextSettings,
+  Ready extends EncoderPrompt<Own> = EncoderPrompt<Own>,
+> extends GenerationHandler<Input, Own, Ready> {
   protected encoder!: Encoder;
   #decoder!: Decoder;
   #steps!: SharedSteps;
@@ -28,11 +33,11 @@ export abstract class EncoderDecoderHandler<Input> extends GenerationHandler<Inp
    * @throws `model-config` if they do not read what they should, do not fit together, or the config names a token that the
    *   vocabulary does not have; `model-format`
    */
-  protected async openModels(context: Context, reads: 'text' | 'image'): Promise<void> {
+  protected async openModels(context: Context, reads: EncoderReads): Promise<void> {
     this.configure(context);
     this.encoder = new Encoder(await context.open('encoder', { keeps: () => true }), reads);
     const decoder = await context.open('decoder', { keeps: staysOnGpu });
-    this.#interface = readInterface(decoder, `${reads}_to_text`);
+    this.#interface = readInterface(decoder, this.encoder.handler);
     this.encoder.checkDecoder(this.#interface);
     this.#decoder = new Decoder(decoder, this.#interface);
     this.#steps = new SharedSteps(this.#decoder);
@@ -55,16 +60,42 @@ export abstract class EncoderDecoderHandler<Input> extends GenerationHandler<Inp
   }
 
   protected override async generate(
-    { feeds, settings }: EncoderPrompt,
+    { feeds, settings }: Ready,
     tools: GenerateTools,
   ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
-    const { startTokenId, beams } = settings;
-    const cache = this.#decoder.emptyCache(await this.encoder.run(feeds, tools.signal));
+    const hiddenStates = await this.encoder.run(feeds, tools.signal);
     tools.onRun();
-    const options = { prompt: [startTokenId], cache, settings, ...tools };
-    if (beams) return { ...(await searchBeams(this.#decoder, beams, options)), cachedTokens: 0 };
-    const { cache: last, ...generated } = await generate(this.#steps, options);
-    last.free();
-    return { ...generated, cachedTokens: 0 };
+    return { ...(await this.write(hiddenStates, [settings.startTokenId], settings, tools)), cachedTokens: 0 };
+  }
+
+  /**
+   * Writes an answer with the decoder.
+   * @param hiddenStates the encoder's output, which is freed
+   * @param prompt the tokens that the decoder begins with
+   */
+  protected async write(
+    hiddenStates: Tensor,
+    prompt: readonly number[],
+    settings: Own,
+    tools: GenerateTools,
+  ): Promise<Generated> {
+    const options = { prompt, cache: this.#decoder.emptyCache(hiddenStates), settings, ...tools };
+    if (settings.beams) return await searchBeams(this.#decoder, settings.beams, options);
+    const { cache, ...generated } = await generate(this.#steps, options);
+    cache.free();
+    return generated;
+  }
+
+  /** Returns the logits after a first token. @param hiddenStates the encoder's output, which stays */
+  protected async firstLogits(hiddenStates: Tensor, token: number, signal: AbortSignal): Promise<Float32Array> {
+    useTensors([hiddenStates]);
+    const cache = this.#decoder.emptyCache(hiddenStates);
+    try {
+      const step = await this.#decoder.run([[token]], cache, signal);
+      step.cache.free();
+      return step.logits[0]!;
+    } finally {
+      cache.free();
+    }
   }
 }

@@ -8,6 +8,7 @@ import type { Progress } from '../generation/logits.js';
 import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
 import { GENERATION_SCHEMA, refuseUnsupported, type Settings } from '../generation/settings.js';
 import { TextStreamer } from '../generation/text-streamer.js';
+import type { SpokenPart } from '../outputs/spoken-text.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
 import { schemaOf } from './descriptor.js';
@@ -49,6 +50,8 @@ export interface GeneratedAnswer extends Pick<Generated, 'tokens' | 'finishReaso
   readonly text: string;
   readonly promptTokens: number;
   readonly cachedTokens: number;
+  /** Of speech with timestamps. */
+  readonly parts?: readonly SpokenPart[] | undefined;
 }
 
 /** How a model generates the answer to a row. */
@@ -107,7 +110,7 @@ export abstract class GenerationHandler<
   protected abstract generate(
     prompt: Ready,
     tools: GenerateTools,
-  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>>;
+  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>>;
 
   /**
    * Reads the settings of one answer.
@@ -215,7 +218,7 @@ export abstract class GenerationHandler<
       const resume = { tokens: Int32Array.from(soFar), logprobs: Float64Array.from(own), seed, isLast };
       await context.send(index, part, resume satisfies Resume);
     };
-    const { tokens, finishReason, logprobs, cachedTokens } = await this.generate(prompt, {
+    const { tokens, finishReason, logprobs, cachedTokens, parts } = await this.generate(prompt, {
       signal: context.signal,
       begun,
       choose: (logits, own, progress) => {
@@ -238,6 +241,7 @@ export abstract class GenerationHandler<
       logprobs,
       promptTokens: prompt.tokens.length,
       cachedTokens,
+      parts,
     };
   }
 

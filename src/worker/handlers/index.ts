@@ -35,6 +35,7 @@ export * from './image-to-image.js';
 export * from './audio-handler.js';
 export * from './voice-activity-detector.js';
 export * from './speech-recognizer.js';
+export * from './speech-to-text.js';
 export * from './text-reader.js';
 export * from './graph-workflow.js';
 export * from './text-detector.js';

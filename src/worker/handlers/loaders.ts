@@ -36,6 +36,7 @@ export const HANDLERS = {
   audio_handler: async (): Promise<new () => AudioHandler> => (await import('./audio-handler.js')).AudioHandler,
   voice_activity_detector: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
   speech_recognizer: async () => (await import('./speech-recognizer.js')).SpeechRecognizer,
+  speech_to_text: async () => (await import('./speech-to-text.js')).SpeechToText,
   text_reader: async () => (await import('./text-reader.js')).TextReader,
   graph_workflow: async () => (await import('./graph-workflow.js')).GraphWorkflow,
   text_detector: async () => (await import('./text-detector.js')).TextDetector,

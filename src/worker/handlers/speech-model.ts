@@ -48,7 +48,9 @@ export async function readSpeechModel(
   given: number | undefined,
 ): Promise<SpeechModel> {
   const [tokens, tokenizer, extractor, config] = await Promise.all(
-    [VOCABULARY, TOKENIZER_CONFIG, PREPROCESSOR, HF_CONFIG].map(async (name) => await read(files, name)),
+    [VOCABULARY, TOKENIZER_CONFIG, PREPROCESSOR, HF_CONFIG].map(
+      async (name) => await readJson(files, name, 'speech_recognizer'),
+    ),
   );
   const {
     feature_extractor_type: type,
@@ -123,18 +125,19 @@ export async function readSpeechModel(
 
 const NEITHER = 'audio_handler returns the output of any model of sound.';
 
-async function read(files: Files, name: string): Promise<Json> {
+/** Reads a file for a handler. @throws `model-config` if it is not there; `model-format` if it is no mapping */
+export async function readJson(files: Files, name: string, handler: string): Promise<Json> {
   if (!files.has(name))
     throw new TabServeError(
       'model-config',
-      `The archive has no ${name}, which speech_recognizer reads; list it in the manifest's "extensions".`,
+      `The archive has no ${name}, which ${handler} reads; list it in the manifest's "extensions".`,
     );
   const json = await files.json(name);
   if (isRecord(json)) return json;
   throw new TabServeError('model-format', `${name} must be a mapping of keys to values, not ${describeValue(json)}.`);
 }
 
-function isSampleRate(value: unknown): value is number {
+export function isSampleRate(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= SAMPLE_RATES.least && (value as number) <= SAMPLE_RATES.most;
 }
 

@@ -8,6 +8,7 @@ import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { speechChunks } from '../audio/speech-chunks.js';
 import { numbersOf } from '../outputs/rows.js';
+import type { SpokenPart, SpokenText } from '../outputs/spoken-text.js';
 import { decodeFrames, joinText, joinWords, type TextPart } from '../outputs/ctc-text.js';
 import { zeroMeanUnitVariance } from '../audio/samples.js';
 import { integers, toFloats } from '../tensors/tensors.js';
@@ -22,20 +23,7 @@ export interface SpeechRecognizerParams {
   readonly chunkLength?: number;
 }
 
-/** A part of what was said. */
-export interface SpokenPart {
-  readonly text: string;
-  /** Seconds since the recording's start. */
-  readonly start: number;
-  readonly end: number;
-}
-
-/** What was said. */
-export interface SpokenText {
-  readonly text: string;
-  /** The words or characters, in order, if `timestamps` asks for them. */
-  readonly parts?: readonly SpokenPart[];
-}
+export type { SpokenPart, SpokenText } from '../outputs/spoken-text.js';
 
 /** The key of every handler of sound; the default is the repository's. */
 const { default: _, ...RATE } = AudioHandler.schema['sampleRate']!;

@@ -81,6 +81,13 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     architectures: ['ForCTC'],
     files: ['vocab.json', 'tokenizer_config.json', 'preprocessor_config.json', 'config.json'],
   },
+  speech_to_text: {
+    architectures: ['WhisperForConditionalGeneration', 'MoonshineForConditionalGeneration'],
+    processor: 'tokenizer',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: ['generation_config.json', 'preprocessor_config.json', 'config.json'],
+  },
   face_detector: { processor: 'image' },
   pose_landmarker: {
     architectures: ['ForPoseEstimation'],
