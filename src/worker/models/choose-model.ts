@@ -52,6 +52,7 @@ export async function chooseModel(
   }
   const there = possible.filter((one) => alternatives.some(({ precision }) => precision === one));
   const isComplete = there.every((one) => (precisions ?? possible).includes(one));
+  if (isComplete && config.engine?.dtype !== undefined) throw missingModel(source, wanted);
   if (isComplete) {
     const withParts = await loadScript(async () => (await import('./hugging-face/parts.js')).withParts);
     throw await withParts(missingModel(source, wanted), source);

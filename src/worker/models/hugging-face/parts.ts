@@ -21,15 +21,29 @@ export async function withParts(error: TabServeError, source: Pick<Source, 'has'
   };
   const found: { readonly handler: string; readonly files: readonly string[] }[] = [];
   for (const [handler, { nodes }] of Object.entries(TASKS)) {
-    const files: (string | undefined)[] = [];
-    for (const names of Object.values(nodes ?? {})) files.push(await firstOf(names, has));
-    if (files.length > 1 && files.every((file) => file !== undefined)) found.push({ handler, files });
+    const parts = Object.values(nodes ?? {});
+    const files = parts.length > 1 ? await allOf(parts, has) : undefined;
+    if (files) found.push({ handler, files });
   }
   if (found.length === 0) return error;
   const names = found[0]!.files.map((file) => `${file}.onnx`).join(' and ');
   const handlers = found.map(({ handler }) => `'${handler}'`).join(' or ');
   const message = `${error.message} Its files ${names} are parts of one model: set the option handler to ${handlers}.`;
   return new TabServeError(error.code, message, { cause: error.cause });
+}
+
+/** Returns a file of each part; undefined if a part has none. */
+async function allOf(
+  parts: readonly (readonly string[])[],
+  has: (file: string) => Promise<boolean>,
+): Promise<readonly string[] | undefined> {
+  const files: string[] = [];
+  for (const names of parts) {
+    const file = await firstOf(names, has);
+    if (file === undefined) return undefined;
+    files.push(file);
+  }
+  return files;
 }
 
 async function firstOf(names: readonly string[], has: (file: string) => Promise<boolean>): Promise<string | undefined> {
