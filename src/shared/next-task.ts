@@ -1,3 +1,5 @@
+import type { Context } from '../contract/handler.js';
+
 /** What waits for its turn. */
 const waiting: (() => void)[] = [];
 let port: MessagePort | undefined;
@@ -14,6 +16,16 @@ export function nextTask(): Promise<void> {
     waiting.push(resolve);
     (port ??= openPort()).postMessage(undefined);
   });
+}
+
+/**
+ * Interrupts long work of a batch: tells the page that it makes progress, and waits as `nextTask` does.
+ * @throws the abort error, if nobody waits for the batch any more
+ */
+export async function pause({ heartbeat, signal }: Pick<Context, 'heartbeat' | 'signal'>): Promise<void> {
+  heartbeat();
+  await nextTask();
+  signal.throwIfAborted();
 }
 
 function openPort(): MessagePort {

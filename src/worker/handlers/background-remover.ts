@@ -12,6 +12,7 @@ import type { Picture } from '../outputs/picture.js';
 import { checkFilled, checkRows, numbersOf } from '../outputs/rows.js';
 import { checkScores, type ScoreKind } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
+import { pause } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { slice, toFloats } from '../tensors/tensors.js';
 import { channelByte, PIXEL_BYTES } from '../transforms/pixel-window.js';
@@ -103,12 +104,12 @@ export class BackgroundRemover extends VisionHandler<Picture> {
   }
 
   /** Converts the model's output to one picture for each row, and transfers its pixels to the page. */
-  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Picture {
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Promise<Picture> {
     const { name } = this.outputInfo;
     const output = numbersOf(outputs, name);
     checkRows(name, output, context.systemProperties.batchSize);
     checkFilled(name, output);
-    return (index) => {
+    return async (index) => {
       const data = this.#photos.get(context)?.[index];
       if (!data)
         throw new TabServeError(
@@ -123,7 +124,7 @@ export class BackgroundRemover extends VisionHandler<Picture> {
       const map = probabilityMap({ ...form, data: values }, kind, 1);
       const placement = this.requirePlacement(index, context);
       const { width, height } = placement;
-      cutOut(data, bilinear(map, gridOf(form, placement)), { width, height });
+      await cutOut(data, bilinear(map, gridOf(form, placement)), { width, height }, () => pause(context));
       return transferResult({ width, height, data }, [data.buffer]);
     };
   }

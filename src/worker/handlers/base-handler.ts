@@ -189,18 +189,22 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
    */
   override postprocess<Row extends Result = Result>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
   override postprocess<Row extends Result = Result>(outputs: Tensors, context: Context): MaybePromise<readonly Row[]>;
-  override postprocess(outputs: Tensors, context: Context): MaybePromise<readonly unknown[]> {
+  override async postprocess(outputs: Tensors, context: Context): Promise<readonly unknown[]> {
     const resultOf = this.rowResults(outputs, context);
-    return Array.from({ length: context.systemProperties.batchSize }, (_, index) => {
-      if (this.emptyResult !== undefined && context.failures.has(index)) return this.emptyResult;
+    const results: unknown[] = [];
+    for (let index = 0; index < context.systemProperties.batchSize; index++) {
+      results.push(this.emptyResult);
+      if (this.emptyResult !== undefined && context.failures.has(index)) continue;
       try {
-        return resultOf(index);
+        results[index] = await resultOf(index);
       } catch (error) {
+        context.signal.throwIfAborted();
         // Of a row that has failed before, its first error is kept.
         context.fail(index, asTabServeError(error, 'postprocess'));
-        return this.emptyResult;
       }
-    });
+      context.heartbeat();
+    }
+    return results;
   }
 
   /** What `postprocess` returns in the place of a row that has failed. */
@@ -211,7 +215,10 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
    * What this method throws fails the batch; what the function throws fails the row. This implementation's results are
    * the row's part of every output, whose buffers it transfers to the page.
    */
-  protected rowResults(outputs: Tensors, { systemProperties: { batchSize } }: Context): (index: number) => Result {
+  protected rowResults(
+    outputs: Tensors,
+    { systemProperties: { batchSize } }: Context,
+  ): (index: number) => MaybePromise<Result> {
     if (batchSize > 1) for (const [name, output] of Object.entries(outputs)) checkRows(name, output, batchSize);
     return (index) => {
       const parts = Object.entries(outputs).map(

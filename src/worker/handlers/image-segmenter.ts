@@ -14,6 +14,7 @@ import {
 } from '../outputs/segment.js';
 import { slice } from '../tensors/tensors.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
+import { pause } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { ImageTensorInput, isChannelsLast } from './image-input.js';
 import { exportOf } from './model-export.js';
@@ -216,7 +217,7 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
   }
 
   /** Converts the model's output to one segmentation for each row, and transfers its buffers to the page. */
-  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Segmentation {
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Promise<Segmentation> {
     const { name } = this.outputInfo;
     const output = numbersOf(outputs, name);
     const rows = context.systemProperties.batchSize;
@@ -225,11 +226,19 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
     return (index) => this.#segment(slice(output, index, index + 1), index, context);
   }
 
-  #segment(output: Tensor, index: number, context: Context): Segmentation {
+  async #segment(output: Tensor, index: number, context: Context): Promise<Segmentation> {
     const placement = this.placement(index, context);
     const form = this.#form(output.dims, placement ? [placement.tensorWidth, placement.tensorHeight] : this.#inputSize);
     const params = this.#resolveParams(form.channels, index, context);
     const grid = gridOf(form, params.size === 'original' ? placement : undefined);
-    return segment({ output, form, kind: this.#kind, grid, labels: (classes) => this.#labels(classes), ...params });
+    return await segment({
+      output,
+      form,
+      kind: this.#kind,
+      grid,
+      labels: (classes) => this.#labels(classes),
+      pause: () => pause(context),
+      ...params,
+    });
   }
 }

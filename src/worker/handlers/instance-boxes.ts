@@ -1,5 +1,6 @@
 /** The forms of models that find boxes, and the mask of each. */
 import { viewColumns } from '../outputs/detection/columns.js';
+import type { MaybePromise } from '../../contract/handler.js';
 import type { ModelFacts, Size } from '../outputs/detection/decoder.js';
 import type { Box } from '../outputs/detection/detection.js';
 import { createDecoder } from '../outputs/detection/formats.js';
@@ -36,14 +37,15 @@ export async function maskForm(model: ModelFacts): Promise<InstanceForm> {
     outputs: [...decoder.outputs, masks.name],
     isBatched: false,
     classes: undefined,
-    segments(views, placement, param) {
+    async segments(views, placement, param, pause) {
       const [count, one, height = 0, width = 0] = views.at(-1)!.dims;
       const { data } = views.at(-1)!;
       if (one !== 1 || count !== views[0]!.dims[0])
         throw misfit('torchvision', expected, [{ name: masks.name, dims: views.at(-1)!.dims }]);
       const isOfPhoto = width === placement.tensorWidth && height === placement.tensorHeight;
       const grid = gridOf({ width, height }, placement);
-      return masked(decoder.decode(views.slice(0, -1), sizeOf(placement)), placement, param, (proposal, box) => {
+      const proposals = decoder.decode(views.slice(0, -1), sizeOf(placement));
+      return await masked(proposals, placement, param, pause, (proposal, box) => {
         const map = { data: data.subarray(proposal * width * height, (proposal + 1) * width * height), width, height };
         checkScores(map.data, 'probabilities', false);
         const threshold = param('maskThreshold');
@@ -83,7 +85,7 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
     outputs: [output.name, maps[0]!.name],
     isBatched: true,
     classes: decoder.classes,
-    segments([table, map], placement, param) {
+    async segments([table, map], placement, param, pause) {
       const [rows, own] = isColumnsFirst
         ? [table!.dims[1]!, table!.dims[0]! - count]
         : [table!.dims[0]!, table!.dims[1]! - count];
@@ -102,7 +104,8 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
             coefficients: (box: number) =>
               table!.data.subarray((box + 1) * (own + count) - count, (box + 1) * (own + count)),
           };
-      return masked(decoder.decode([head], sizeOf(placement)), placement, param, (proposal, box) => {
+      const proposals = decoder.decode([head], sizeOf(placement));
+      return await masked(proposals, placement, param, pause, (proposal, box) => {
         const values = coefficients(proposal);
         checkScores(values, 'logits', false);
         return prototypeMask(values, maps, grid, box, param('maskThreshold'));
@@ -115,21 +118,25 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
  * Returns the proposals that count, with their masks; not those whose mask is empty.
  * @param maskOf of a proposal, and its box in pixels of the photo
  */
-function masked(
+async function masked(
   proposals: Proposals,
   placement: Placement,
   param: RowParam,
+  pause: () => MaybePromise<void>,
   maskOf: (proposal: number, box: Box) => BoxedMask | undefined,
-): readonly Segment[] {
+): Promise<readonly Segment[]> {
   const found = boxesInImage(proposals, placement, {
     score: param('scoreThreshold'),
     iou: param('iouThreshold'),
     count: param('maxDetections'),
   });
-  return found.flatMap(({ classIndex, score, proposal, box }) => {
+  const segments: Segment[] = [];
+  for (const { classIndex, score, proposal, box } of found) {
+    await pause();
     const mask = maskOf(proposal, box)?.mask;
-    return mask ? [{ classIndex, score, box, mask }] : [];
-  });
+    if (mask) segments.push({ classIndex, score, box, mask });
+  }
+  return segments;
 }
 
 function sizeOf({ tensorWidth: width, tensorHeight: height }: Placement): Size {

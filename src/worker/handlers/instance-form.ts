@@ -1,4 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
+import type { MaybePromise } from '../../contract/handler.js';
 import type { OutputInfo } from '../../contract/tensors.js';
 import { describeOutputs, type TensorView } from '../outputs/detection/decoder.js';
 import type { Maps } from '../outputs/maps.js';
@@ -22,8 +23,17 @@ export interface InstanceForm {
   readonly defaults: Readonly<Record<string, number>>;
   /** Keys and params that only other forms have. */
   readonly unused: readonly string[];
-  /** Returns what one photo shows, best first. @throws `inference-failed`, `model-config` */
-  segments(views: readonly TensorView[], placement: Placement, param: RowParam): readonly Segment[];
+  /**
+   * Returns what one photo shows, best first.
+   * @param pause is called every few tenths of a second; what it throws ends the work
+   * @throws `inference-failed`, `model-config`
+   */
+  segments(
+    views: readonly TensorView[],
+    placement: Placement,
+    param: RowParam,
+    pause: () => MaybePromise<void>,
+  ): Promise<readonly Segment[]>;
 }
 
 /** Returns the maps of one photo, `[channels, height, width]`. */

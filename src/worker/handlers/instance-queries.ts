@@ -35,7 +35,7 @@ export function queryForm({ outputs }: ModelFacts, side: number | undefined, has
     note: ' (besides the last one, which is no object)',
     defaults: { scoreThreshold: 0.9 },
     unused: ['iouThreshold', 'maxDetections', ...(hasSubtasks ? [] : ['subtask'])],
-    segments([classes, masks], placement, param) {
+    async segments([classes, masks], placement, param, pause) {
       if (classes!.dims.length !== 2 || masks!.dims.length !== 3 || classes!.dims[0] !== masks!.dims[0])
         throw new TabServeError(
           'inference-failed',
@@ -44,11 +44,12 @@ export function queryForm({ outputs }: ModelFacts, side: number | undefined, has
       checkScores(classes!.data, 'logits', false);
       checkScores(masks!.data, 'logits', false);
       const maps = mapsOf(masks!);
-      return segmentsOf(
+      return await segmentsOf(
         { classes: classes!.data, masks: maps, side },
         gridOf(side === undefined ? maps : { width: side, height: side }, placement),
         { score: param('scoreThreshold'), mask: param('maskThreshold'), overlap: param('overlapThreshold') },
         hasSubtasks ? param<Subtask>('subtask') : 'panoptic',
+        pause,
       );
     },
   };

@@ -2,6 +2,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Context, Params } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { OutputInfo, Tensors } from '../../contract/tensors.js';
+import { pause } from '../../shared/next-task.js';
 import { architectureOf } from '../../shared/hugging-face.js';
 import { loadScript } from '../../shared/load-script.js';
 import type { ConfigSchema } from '../../shared/schema.js';
@@ -229,12 +230,15 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   }
 
   /** Converts the model's outputs to the segments of each row, and transfers their buffers to the page. */
-  protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly Instance[] {
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Promise<readonly Instance[]> {
     const views = viewsOf(outputs, this.#form.outputs, context.systemProperties.batchSize);
-    return (index) => {
+    return async (index) => {
       this.#checkUsed(context.params[index] ?? {}, 'params', 'invalid-input');
-      const segments = this.#form.segments(views[index]!, this.requirePlacement(index, context), <T>(name: string) =>
-        this.param<T>(name, index, context),
+      const segments = await this.#form.segments(
+        views[index]!,
+        this.requirePlacement(index, context),
+        <T>(name: string) => this.param<T>(name, index, context),
+        () => pause(context),
       );
       return transferResult(
         segments.map(({ classIndex, score, box, mask }) => ({

@@ -8,7 +8,7 @@ import { numbersOf } from '../outputs/rows.js';
 import type { RunMask } from '../outputs/runs.js';
 import { checkScores } from '../outputs/scores.js';
 import { transferResult } from '../outputs/transfer.js';
-import { nextTask } from '../../shared/next-task.js';
+import { pause } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
 import { EncodedImages, ImageEncoder, type EncodedImage } from './image-encoder.js';
@@ -177,9 +177,7 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
     const found: PromptedMask[] = [];
     for (let object = 0; object < objects; object++) {
       // Many boxes in a large photo take longer than a worker may be silent, and an abort may wait.
-      context.heartbeat();
-      await nextTask();
-      context.signal.throwIfAborted();
+      await pause(context);
       const best = Array.from({ length: count }, (_, mask) => object * count + mask).toSorted(
         (a, b) => fits[b]! - fits[a]!,
       );

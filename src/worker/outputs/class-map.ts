@@ -1,7 +1,8 @@
+import type { MaybePromise } from '../../contract/handler.js';
 import type { OnArrayBuffer, Tensor } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import { strides, type Maps } from './maps.js';
-import { eachRow, type Grid } from './interpolate.js';
+import { eachRowWithPauses, type Grid } from './interpolate.js';
 import { logistic, type ScoreKind } from './scores.js';
 import { toFloats } from '../tensors/tensors.js';
 
@@ -23,15 +24,22 @@ const NEGLIGIBLE = -20;
  * probabilities, as in torchvision and Hugging Face. With several channels, softmax over the channels gives the
  * probabilities, and the lower class wins a tie. With one channel, sigmoid gives the probability of class 1, and a
  * pixel is of class 1 if this probability is above `threshold`. Pixels that a crop removed get class 0 and score 0.
+ * @param pause is called every few tenths of a second; what it throws ends the work
  */
-export function classMap(maps: Maps, kind: ScoreKind, grid: Grid, threshold: number): ClassScores {
+export async function classMap(
+  maps: Maps,
+  kind: ScoreKind,
+  grid: Grid,
+  threshold: number,
+  pause: () => MaybePromise<void>,
+): Promise<ClassScores> {
   const { size, first, end } = grid.columns;
   const classes = classArray(maps.channels, size * grid.rows.size);
   const scores = new Float32Array(classes.length);
   const decide = maps.channels === 1 ? decideByThreshold(kind, threshold) : decideByMaximum(maps.channels, size, kind);
-  eachRow(maps, grid, (values, y) =>
-    decide(values, first, end, classes.subarray(y * size) as ClassData, scores.subarray(y * size)),
-  );
+  const visit = (values: Float64Array, y: number): void =>
+    decide(values, first, end, classes.subarray(y * size) as ClassData, scores.subarray(y * size));
+  await eachRowWithPauses(maps, grid, visit, pause);
   return { classes, scores };
 }
 

@@ -1,5 +1,6 @@
 /** The segments of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, OneFormer, DETR. */
-import { axis, bilinear, eachRow, type Grid } from './interpolate.js';
+import type { MaybePromise } from '../../contract/handler.js';
+import { axis, bilinear, eachRowWithPauses, type Grid } from './interpolate.js';
 import type { Maps } from './maps.js';
 import { runMask, type RunMask } from './runs.js';
 import { logistic, softmax } from './scores.js';
@@ -45,13 +46,15 @@ const NONE = 0xffff;
  * @see https://github.com/huggingface/transformers/blob/main/src/transformers/models/oneformer/image_processing_oneformer.py
  *   `post_process_panoptic_segmentation`, without classes to fuse, and `post_process_instance_segmentation`
  * @param grid samples maps of the size of `masks`, or of `side`, at the photo's pixels
+ * @param pause is called every few tenths of a second; what it throws ends the work
  */
-export function segmentsOf(
+export async function segmentsOf(
   { classes, masks, side }: Queries,
   grid: Grid,
   thresholds: SegmentThresholds,
   subtask: Subtask,
-): readonly Segment[] {
+  pause: () => MaybePromise<void>,
+): Promise<readonly Segment[]> {
   const size = masks.width * masks.height;
   const count = masks.channels;
   const [choose, valueOf] = subtask === 'instance' ? [likeliestPairs, identity] : [likeliestClasses, logistic];
@@ -71,7 +74,7 @@ export function segmentsOf(
   const owners = new Uint16Array(columns * rows).fill(NONE);
   const areas = new Float64Array(kept.length);
   const ownAreas = new Float64Array(kept.length);
-  eachRow({ ...own, channels: kept.length, data, layout: 'NCHW' }, grid, (values, y) => {
+  const visit = (values: Float64Array, y: number): void => {
     for (let x = grid.columns.first; x < grid.columns.end; x++) {
       let owner = 0;
       let best = -Infinity;
@@ -83,14 +86,16 @@ export function segmentsOf(
       owners[y * columns + x] = owner;
       areas[owner]! += 1;
     }
-  });
-  return kept
-    .flatMap(({ score, classIndex }, at) => {
-      if (!(ownAreas[at]! > 0 && areas[at]! / ownAreas[at]! > thresholds.overlap)) return [];
-      const found = runMask(columns, rows, (index) => owners[index] === at);
-      return found ? [{ classIndex, score, ...found }] : [];
-    })
-    .toSorted((a, b) => b.score - a.score);
+  };
+  await eachRowWithPauses({ ...own, channels: kept.length, data, layout: 'NCHW' }, grid, visit, pause);
+  const segments: Segment[] = [];
+  for (const [at, { score, classIndex }] of kept.entries()) {
+    if (!(ownAreas[at]! > 0 && areas[at]! / ownAreas[at]! > thresholds.overlap)) continue;
+    await pause();
+    const found = runMask(columns, rows, (index) => owners[index] === at);
+    if (found) segments.push({ classIndex, score, ...found });
+  }
+  return segments.toSorted((a, b) => b.score - a.score);
 }
 
 /** A query that may become a segment, and its class with the probability of it. */

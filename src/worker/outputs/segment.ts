@@ -12,6 +12,7 @@ import { bilinear, nearest, type Grid } from './interpolate.js';
 import type { MapForm, Maps } from './maps.js';
 import { checkScores, type ScoreKind } from './scores.js';
 import { transferResult } from './transfer.js';
+import type { MaybePromise } from '../../contract/handler.js';
 import type { OnArrayBuffer, Tensor } from '../../contract/tensors.js';
 
 /** What a segmentation model's output holds: scores of each class, or one integer class for each pixel. */
@@ -37,17 +38,19 @@ export interface SegmentOptions extends SegmentParams {
   readonly grid: Grid;
   /** Returns the labels of so many classes. */
   readonly labels: (classes: number | undefined) => readonly string[];
+  /** Is called every few tenths of a second; what it throws ends the work. */
+  readonly pause: () => MaybePromise<void>;
 }
 
 /**
  * Converts a model's output to a segmentation, and transfers its buffers to the page.
  * @throws `inference-failed` if the output holds numbers that are neither scores nor classes
  */
-export function segment(options: SegmentOptions): Segmentation {
+export async function segment(options: SegmentOptions): Promise<Segmentation> {
   const { result, kind } = options;
   if (result === 'mask') return segmentMask(options);
   if (kind === 'classes') return segmentClasses(options);
-  return segmentScores(options, kind);
+  return await segmentScores(options, kind);
 }
 
 function segmentMask({ output, form, kind, grid, labels, classes, foreground }: SegmentOptions): SoftMask {
@@ -66,9 +69,9 @@ function segmentClasses({ output, form, grid, labels, classes: known }: SegmentO
   return transferResult({ result: 'classes', ...sizeOf(grid), labels: labels(count), classes }, [classes.buffer]);
 }
 
-function segmentScores(options: SegmentOptions, kind: ScoreKind): ClassMap | TorchServeMap {
-  const { output, form, grid, threshold, labels, result } = options;
-  const { classes, scores } = classMap(scoresOf(output, form, kind), kind, grid, threshold);
+async function segmentScores(options: SegmentOptions, kind: ScoreKind): Promise<ClassMap | TorchServeMap> {
+  const { output, form, grid, threshold, labels, result, pause } = options;
+  const { classes, scores } = await classMap(scoresOf(output, form, kind), kind, grid, threshold, pause);
   const { width, height } = sizeOf(grid);
   if (result === 'torchserve') {
     const data = interleave(classes, scores);

@@ -97,7 +97,7 @@ test('an output of several channels', async () => {
   });
 });
 
-test('a mixed edge gets the color of the foreground, and what is opaque keeps its own', () => {
+test('a mixed edge gets the color of the foreground, and what is opaque keeps its own', async () => {
   // A red shape on blue; the pixels of one column are half of each.
   const width = 200;
   const size = { width, height: 4 };
@@ -105,11 +105,35 @@ test('a mixed edge gets the color of the foreground, and what is opaque keeps it
   const alpha = Float32Array.from({ length: width * 4 }, (_, at) => mix(at % width));
   const pixels = new Uint8ClampedArray(width * 4 * 4);
   for (const [at, weight] of alpha.entries()) pixels.set([240 * weight, 0, 240 * (1 - weight), 255], at * 4);
-  cutOut(pixels, alpha, size);
+  await cutOut(pixels, alpha, size, () => {});
   expect([...pixels.subarray(50 * 4, 51 * 4)]).toEqual([240, 0, 0, 255]);
   const [red, green, blue, opacity] = pixels.subarray(100 * 4, 101 * 4);
   expect([green, opacity]).toEqual([0, 128]);
   expect(red).toBeGreaterThan(235);
   expect(blue).toBeLessThan(5);
   expect(pixels[150 * 4 + 3]).toBe(0);
+});
+
+test('a large photo sends heartbeats, and an abort ends its work', async () => {
+  const size = { width: 1000, height: 1000 };
+  const pixels = new Uint8ClampedArray(4_000_000);
+  const alpha = new Float32Array(1_000_000).fill(0.5);
+  let pauses = 0;
+  await cutOut(pixels, alpha, size, () => void pauses++);
+  // Two passes for each of three channels, in bands of 200 rows.
+  expect(pauses).toBe(2 * 3 * 5);
+  await expect(
+    cutOut(pixels, alpha, size, () => {
+      if (--pauses === 0) throw new Error('aborted');
+    }),
+  ).rejects.toThrow('aborted');
+  expect(pauses).toBe(0);
+});
+
+test('the batch ends with the abort, and not with a failed row', async () => {
+  const steps = [{ resize: [64, 64] }, 'toTensor'];
+  await using model = await openTask(new BackgroundRemover(), 'background-modnet', { imageProcessing: steps });
+  const aborter = new AbortController();
+  const asked = model.ask([photo(900, 900)], {}, { signal: aborter.signal, heartbeat: () => aborter.abort() });
+  await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
 });

@@ -1,6 +1,6 @@
 /** Handlers with the models of `test/models/tasks`, on ONNX Runtime under Node. */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Handler, Params } from '../../../../src/contract/handler.ts';
+import type { Context, Handler, Params } from '../../../../src/contract/handler.ts';
 import { startEngine } from '../../../../src/server/node/engines.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { createFiles } from '../../../../src/worker/models/files.ts';
@@ -22,11 +22,13 @@ export async function openTask(handler: Handler, repository: string, config: Par
   await handler.initialize(first);
   return {
     session,
-    async ask(inputs: readonly unknown[], params: Params = {}): Promise<readonly unknown[]> {
-      return await handler.handle(
-        inputs as never,
-        createTestContext({ ...given, kept, batchSize: inputs.length, params }),
-      );
+    async ask(
+      inputs: readonly unknown[],
+      params: Params = {},
+      parts: Partial<Context> = {},
+    ): Promise<readonly unknown[]> {
+      const context = createTestContext({ ...given, kept, batchSize: inputs.length, params });
+      return await handler.handle(inputs as never, { ...context, ...parts });
     },
     [Symbol.asyncDispose]: async () => await session[Symbol.asyncDispose](),
   };

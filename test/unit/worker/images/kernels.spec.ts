@@ -11,7 +11,14 @@ import {
   createWasmInterpolateKernel,
   type InterpolateKernel,
 } from '../../../../src/worker/outputs/interpolate-kernel.ts';
-import { axis, bilinear, eachRow, type Axis, type Grid } from '../../../../src/worker/outputs/interpolate.ts';
+import {
+  axis,
+  bilinear,
+  eachRow,
+  eachRowWithPauses,
+  type Axis,
+  type Grid,
+} from '../../../../src/worker/outputs/interpolate.ts';
 import type { Maps } from '../../../../src/worker/outputs/maps.ts';
 import { compileTransforms, compose, resize, toTensor } from '../../../../src/worker/transforms/index.ts';
 
@@ -153,6 +160,31 @@ test('masks: a map that needs more memory than a kernel may keep is sampled all 
     for (let i = 0; i < values.length; i += 97) same &&= values[i] === right[y * values.length + i];
   });
   expect(same).toBe(true);
+});
+
+test('masks: many channels are sampled in bands of rows, with a pause before each; an abort ends them', async () => {
+  const data = Float32Array.from({ length: 4 * 4 * 200 }, (_, i) => i);
+  const maps = { data, channels: 200, width: 4, height: 4, layout: 'NCHW' } as const;
+  const grid = { columns: axis(3000, 4), rows: axis(60, 4) };
+  const seen: number[] = [];
+  const samples: number[] = [];
+  const visit = (values: Float64Array, y: number): void => {
+    seen.push(y);
+    for (let i = 0; i < values.length; i += 997) samples.push(values[i]!);
+  };
+  eachRow(maps, grid, visit);
+  const [rows, right] = [seen.splice(0), samples.splice(0)];
+  const pauses: number[] = [];
+  await eachRowWithPauses(maps, grid, visit, () => void pauses.push(seen.length));
+  expect(seen).toEqual(rows);
+  expect(samples).toEqual(right);
+  expect(pauses).toEqual([0, 28, 56]);
+  seen.length = 0;
+  const abort = (): void => {
+    if (seen.length > 0) throw new Error('aborted');
+  };
+  await expect(eachRowWithPauses(maps, grid, visit, abort)).rejects.toThrow('aborted');
+  expect(seen).toHaveLength(28);
 });
 
 test('where WebAssembly or SIMD is refused, JavaScript computes masks, and the browser converts video', () => {
