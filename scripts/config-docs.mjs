@@ -241,7 +241,7 @@ export async function tasksSource({ registry }) {
               .join(', ')} }`,
           ]
         : []),
-      ...['generates', 'sentenceTransformers'].flatMap((key) => (others[key] ? [`${key}: true`] : [])),
+      ...['hasClasses', 'generates', 'sentenceTransformers'].flatMap((key) => (others[key] ? [`${key}: true`] : [])),
       ...list('files', files),
     ];
     const line = `  ${name}: { ${entries.join(', ')} },`;

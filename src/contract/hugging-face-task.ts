@@ -23,6 +23,8 @@ export interface HuggingFaceTask {
   readonly processor?: Processor | 'both';
   /** The architectures, by the ends of their names, that need a tokenizer beside a processor of images. */
   readonly readsTexts?: readonly string[];
+  /** Whether it answers with classes, whose labels are in `config.json`. */
+  readonly hasClasses?: boolean;
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */
   readonly models?: readonly string[];
   /** The same for a handler that opens several models: by the names of its nodes. */

@@ -54,6 +54,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForImageClassification', 'ForImageClassificationWithTeacher'],
     processor: 'image',
+    hasClasses: true,
     /** The rules of transformers' image classification pipeline. */
     handlerConfig: severalLabels,
   };

@@ -61,6 +61,7 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForSemanticSegmentation'],
     processor: 'image',
+    hasClasses: true,
   };
 
   static override readonly schema: ConfigSchema = {

@@ -84,6 +84,7 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
     processor: 'image',
+    hasClasses: true,
     readsTexts: ['OneFormerForUniversalSegmentation'],
     handlerConfig: (config, own) =>
       own['maskSide'] === undefined && architectureOf(config)?.startsWith('Mask2Former') ? { maskSide: 384 } : {},

@@ -51,6 +51,7 @@ export class ObjectDetector extends VisionHandler<Detections, ImageExplanation> 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForObjectDetection'],
     processor: 'image',
+    hasClasses: true,
     handlerConfig: detectorConfig,
   };
 

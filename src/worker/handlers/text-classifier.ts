@@ -51,6 +51,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForSequenceClassification'],
     processor: 'tokenizer',
+    hasClasses: true,
     /** The rules of transformers' text classification pipeline. */
     handlerConfig(config, own) {
       if (config['problem_type'] === 'regression') return own['output'] === undefined ? { output: 'values' } : {};

@@ -43,6 +43,7 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForTokenClassification'],
     processor: 'tokenizer',
+    hasClasses: true,
   };
 
   static override readonly schema: ConfigSchema = {

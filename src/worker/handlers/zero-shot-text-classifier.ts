@@ -39,6 +39,7 @@ export class ZeroShotTextClassifier extends TextHandler<Classification> {
     architectures: ['ForSequenceClassification'],
     label: 'entail',
     processor: 'tokenizer',
+    hasClasses: true,
   };
 
   static override readonly schema: ConfigSchema = {

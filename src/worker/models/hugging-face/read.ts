@@ -53,7 +53,9 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const task = handler === undefined ? undefined : TASKS[handler];
   const readsTexts = task?.readsTexts?.some((ending) => architectureOf(config)?.endsWith(ending));
   const processor = readsTexts ? 'both' : task?.processor;
-  const hasLabels = isRecord(config['id2label']) || isClassifier(ownHandler);
+  // A handler of an app may read them, too.
+  const mayHaveLabels = task?.architectures ? task.hasClasses === true : true;
+  const hasLabels = mayHaveLabels && (isRecord(config['id2label']) || hasClasses(ownHandler));
   const files: Record<string, Blob> = {};
   if (hasLabels) addJson(labelsOf(config), LABELS, files);
   const given = { ...task, handler, ownHandler };
@@ -227,9 +229,7 @@ export function modelNameOf(url: string): string {
   return (at > 0 ? parts[at - 1] : parts.at(-1)) ?? 'model';
 }
 
-/** Whether a handler serves architectures that answer with labels: not those that generate text, or return vectors. */
-function isClassifier(handler: string | undefined): boolean {
-  const { architectures = [], generates } =
-    handler !== undefined && Object.hasOwn(TASKS, handler) ? TASKS[handler]! : {};
-  return !generates && architectures.some((ending) => !ending.endsWith('WithProjection'));
+/** Returns whether the handler of that name answers with classes. */
+function hasClasses(handler: string | undefined): boolean {
+  return handler !== undefined && Object.hasOwn(TASKS, handler) && TASKS[handler]!.hasClasses === true;
 }

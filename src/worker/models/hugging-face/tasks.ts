@@ -7,21 +7,27 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
   image_classifier: {
     architectures: ['ForImageClassification', 'ForImageClassificationWithTeacher'],
     processor: 'image',
+    hasClasses: true,
   },
-  object_detector: { architectures: ['ForObjectDetection'], processor: 'image' },
+  object_detector: { architectures: ['ForObjectDetection'], processor: 'image', hasClasses: true },
   zero_shot_object_detector: {
     architectures: ['OwlViTForObjectDetection', 'Owlv2ForObjectDetection', 'GroundingDinoForObjectDetection'],
     processor: 'both',
   },
   text_handler: { processor: 'tokenizer' },
-  text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer' },
-  zero_shot_text_classifier: { architectures: ['ForSequenceClassification'], label: 'entail', processor: 'tokenizer' },
+  text_classifier: { architectures: ['ForSequenceClassification'], processor: 'tokenizer', hasClasses: true },
+  zero_shot_text_classifier: {
+    architectures: ['ForSequenceClassification'],
+    label: 'entail',
+    processor: 'tokenizer',
+    hasClasses: true,
+  },
   text_reranker: {
     architectures: ['ForSequenceClassification'],
     keys: ['sentence_transformers', 'sbert_ce_default_activation_function'],
     processor: 'tokenizer',
   },
-  token_classifier: { architectures: ['ForTokenClassification'], processor: 'tokenizer' },
+  token_classifier: { architectures: ['ForTokenClassification'], processor: 'tokenizer', hasClasses: true },
   question_answerer: { architectures: ['ForQuestionAnswering'], processor: 'tokenizer' },
   fill_mask: { architectures: ['ForMaskedLM'], processor: 'tokenizer' },
   text_generator: {
@@ -45,11 +51,12 @@ export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig
     generates: true,
     files: ['generation_config.json', 'config.json'],
   },
-  image_segmenter: { architectures: ['ForSemanticSegmentation'], processor: 'image' },
+  image_segmenter: { architectures: ['ForSemanticSegmentation'], processor: 'image', hasClasses: true },
   instance_segmenter: {
     architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
     processor: 'image',
     readsTexts: ['OneFormerForUniversalSegmentation'],
+    hasClasses: true,
   },
   promptable_segmenter: {
     architectures: ['SamModel', 'Sam2Model'],

@@ -105,11 +105,13 @@ test('a server that does not say the size, that knows no HEAD, and that fails', 
 });
 
 test('labels are counted, with the file that has them, and no file is listed that there is not', async () => {
-  const text = await inspectRepository(folder('tasks/images-clip'));
-  expect(rowOf(text, 'labels')).toEqual(['2, from config.json']);
+  const text = await inspectRepository(folder('tasks/classify-bert'));
+  expect(rowOf(text, 'labels')).toEqual(['3, from config.json']);
   expect(text).not.toContain('index_to_name.json');
   const digits = await inspectRepository(folder('../../public/models/digits'));
   expect(rowOf(digits, 'labels')).toEqual(['10, from index_to_name.json']);
+  for (const withoutClasses of ['images-clip', 'prompt-sam'])
+    expect(rowOf(await inspectRepository(folder(`tasks/${withoutClasses}`)), 'labels')).toEqual([]);
   expect(rowOf(digits, 'files beside')).toContainEqual('index_to_name.json: 153 bytes');
 });
 

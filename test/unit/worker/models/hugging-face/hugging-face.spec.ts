@@ -142,6 +142,17 @@ test('a text classifier: the tokenizer, and its limit where its config has none'
   expect(await limit({ max_position_embeddings: undefined })).toBeUndefined();
 });
 
+test('labels are those of handlers that answer with classes, and of handlers of an app', async () => {
+  const filesOf = async (config: object, options?: Partial<ArchiveOptions>): Promise<readonly string[]> =>
+    Object.keys((await read({ ...bert, 'config.json': config }, options)).archive.files);
+  const { id2label: _, ...unnamed } = bert['config.json'];
+  expect(await filesOf(unnamed)).toContain('index_to_name.json');
+  expect(await filesOf(unnamed, { handler: 'text_feature_extractor' })).not.toContain('index_to_name.json');
+  const masked = { ...bert['config.json'], architectures: ['BertForMaskedLM'] };
+  expect(await filesOf(masked)).not.toContain('index_to_name.json');
+  expect(await filesOf(masked, { handler: 'text_handler' })).toContain('index_to_name.json');
+});
+
 test('softmax or sigmoid: the rules of the text classification pipeline', async () => {
   const handler = async (config: object) =>
     (await read({ ...bert, 'config.json': { ...bert['config.json'], ...config } })).archive.config.handler;
