@@ -70,11 +70,14 @@ export async function builtIn(): Promise<void> {
 
   const clicked = await load('/models/sam/', { handler: 'promptable_segmenter' });
   const kept = await clicked.keep(image);
+  const reused = Math.random() < 0.5 ? kept : undefined;
   void [
     await clicked.predict({ image: kept, points: [[1, 2]] }),
     await clicked.keep(new URL('https://example.com/cat.png')),
     await clicked.predict(await clicked.keep({ image: file, points: [[1, 2]] })),
     await classifier.predict(await classifier.keep(image)),
+    await clicked.predict({ image: reused ?? file, points: [[1, 2]] }),
+    await clicked.predict({ image: reused ?? new URL('https://example.com/cat.png'), points: [[1, 2]] }),
   ];
   // @ts-expect-error A path is no image.
   await clicked.keep('cat.png');

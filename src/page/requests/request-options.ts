@@ -72,7 +72,8 @@ type ImageOf<Input> = Input extends { readonly image: infer Image }
   : never;
 
 type WithElement<Input> = WithImage<Input, ImageOf<Input>>;
-type WithKept<Input> = WithImage<Input, [ImageOf<Input>] extends [never] ? never : KeptInput>;
+/** The image may be a kept one, whether or not the app knows that. */
+type WithKept<Input> = WithImage<Input, [ImageOf<Input>] extends [never] ? never : ImageOf<Input> | KeptInput>;
 
 /** Returns an input with another image. */
 type WithImage<Input, Image> = [Image] extends [never] ? never : Omit<Input, 'image'> & { readonly image: Image };

@@ -191,7 +191,7 @@ function openApi({ options: { name, version } }: ServedVersion): unknown {
   const operation = {
     summary: `Predicts one input with version ${version} of ${name}.`,
     operationId: name,
-    parameters: [],
+    parameters: [{ name: 'params', in: 'query', required: false, schema: { type: 'string' } }],
     requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
     responses: { 200: { description: 'OK', content: { 'application/json': { schema: {} } } } },
   };

@@ -756,7 +756,10 @@ test('ping, metrics, OPTIONS', async () => {
     '# HELP U Own.\n# TYPE U gauge\nU{ModelName="digits",ModelVersion="2.0"} 1\n',
   );
   const options = await send('/predictions/digits', { method: 'OPTIONS' });
-  expect((await options.json()) as object).toMatchObject({ openapi: '3.0.1', paths: { '/predictions/digits': {} } });
+  expect((await options.json()) as object).toMatchObject({
+    openapi: '3.0.1',
+    paths: { '/predictions/digits': { post: { parameters: [{ name: 'params', in: 'query', required: false }] } } },
+  });
 });
 
 test('KServe’s protocol v1: a batch of instances', async () => {
