@@ -139,6 +139,19 @@ test('a snapshot brings back what was registered, by whom ever', async () => {
   expect([broken.status, broken.stderr]).toEqual([1, expect.stringContaining('models.json cannot be read') as unknown]);
 });
 
+test('of several archives, the one that cannot be loaded is named', () => {
+  const cwd = folder();
+  for (const name of ['digits', 'own']) cpSync(DIGITS, join(cwd, name), { recursive: true });
+  const manifest = join(cwd, 'own/MAR-INF/MANIFEST.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('image_classifier', 'odd_or_even'));
+  const refused = spawnSync(process.execPath, [main, 'serve', '--port', '0', 'digits', 'own'], {
+    cwd,
+    encoding: 'utf8',
+  });
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toMatch(/^tabserve: own: There is no built-in handler "odd_or_even"/);
+});
+
 test('SIGHUP loads the archives once more, and no request is lost', async () => {
   const cwd = folder();
   cpSync(DIGITS, join(cwd, 'digits'), { recursive: true });

@@ -18,8 +18,21 @@ export function integrityOf(bytes: Uint8Array): Required<Integrity> {
   return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
+/**
+ * Refuses a URL where the tool reads from disk.
+ * @throws `model-config` with how to get the files of a repository
+ */
+export function refuseUrl(path: string, flag?: string): void {
+  if (!/^https?:\/\//i.test(path)) return;
+  throw new TabServeError(
+    'model-config',
+    `${flag === undefined ? '' : `${flag}: `}${path} is a URL; expected a local file or folder. Download it first: a single file with curl -LO URL, a repository of the Hugging Face Hub with hf download ORG/NAME --local-dir FOLDER.`,
+  );
+}
+
 /** Checks that a file is there, and small enough. @throws `model-not-found`; `unsupported` from 2 GiB on */
 async function checkLocal(path: string, flag: string): Promise<void> {
+  refuseUrl(path, flag);
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) throw new TabServeError('model-not-found', `${flag}: there is no file ${path}.`);
   if (found.size >= 2 ** 31)
@@ -48,6 +61,7 @@ export function addFile<T>(files: Map<string, T>, path: string, file: T): void {
 }
 
 async function addPath(files: ArchiveFiles, path: string): Promise<void> {
+  refuseUrl(path, '--extra-files');
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return addFile(files, basename(path), await readLocal(path, '--extra-files'));
   if (!found?.isDirectory())

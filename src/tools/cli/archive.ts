@@ -10,7 +10,15 @@ import { readWeightsManifest } from '../../worker/models/shards.js';
 import { LABELS } from '../../worker/models/manifest.js';
 import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
 import { checkSegment } from '../../server/registry.js';
-import { addExtraFiles, addFile, integrityOf, LEFT_OUT, readLocal, type ArchiveFiles } from './archive-files.js';
+import {
+  addExtraFiles,
+  addFile,
+  integrityOf,
+  LEFT_OUT,
+  readLocal,
+  refuseUrl,
+  type ArchiveFiles,
+} from './archive-files.js';
 import { parseConfigFile } from './parse-config-file.js';
 import { checkArchive, readArchive } from './check.js';
 import { wrongFlag } from './flags.js';
@@ -105,6 +113,7 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
   const { 'config-file': config, 'extra-files': extra } = flags;
   if (flags.handler !== undefined) await checkHandler(flags.handler);
   const serialized = required(flags, 'serialized-file');
+  refuseUrl(serialized, '--serialized-file');
   const isFolder = (await stat(serialized).catch(() => undefined))?.isDirectory();
   const added = isFolder
     ? await addHuggingFace(files, serialized, { handler: flags.handler, config })

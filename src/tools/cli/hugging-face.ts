@@ -3,6 +3,7 @@ import type { Archive, Manifest, ModelConfig, NodeConfig } from '../../contract/
 import { TabServeError } from '../../contract/errors.js';
 import { parseConfig } from '../../worker/models/config.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
+import { HANDLER_NAMES } from '../../worker/handlers/registry.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
 import { addFile, addFolder, readLocal, type ArchiveFiles } from './archive-files.js';
@@ -27,7 +28,7 @@ export interface AddedModel {
  * folder of its own. Of several precisions it takes full precision,
  * which every backend runs, unless `engine.dtype` of the config chooses another.
  * @param chosen the handler, and the path of a config whose keys are taken over the derived ones
- * @throws `model-config` where the handler or a key cannot be derived; `model-not-found`, `model-format`
+ * @throws `unknown-handler` if no built-in handler is for the architecture; `model-config` where a key cannot be derived; `model-not-found`, `model-format`
  */
 export async function addHuggingFace(
   files: ArchiveFiles,
@@ -44,6 +45,11 @@ export async function addHuggingFace(
   const archive = await readArchive(present, { handler: chosen.handler, config: await readConfig(chosen.config) });
   const { handler, extensions } = archive.manifest.model;
   if (handler === undefined) throw new TabServeError('model-config', '--handler is missing.');
+  if (!(HANDLER_NAMES as readonly string[]).includes(handler))
+    throw new TabServeError(
+      'unknown-handler',
+      `${HF_CONFIG}: no built-in handler is for the architecture ${handler}. Set --handler to one that suits its outputs, such as base_handler for the model's tensors or text_feature_extractor for a text's features; docs/inputs.md has their names.`,
+    );
   for (const path of [LABELS, ...(extensions?.split(',') ?? [])])
     if (Object.hasOwn(archive.files, path)) addFile(files, path, await bytesOf(archive, path));
   const model = archive.nodes ? {} : { serializedFile: await addModel(files, archive, '') };

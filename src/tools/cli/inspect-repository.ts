@@ -12,6 +12,7 @@ import { parseJson, readText } from '../../worker/models/json.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { sideFiles } from '../../worker/models/side-files.js';
 import { fileSizes, type SizeOf } from './file-sizes.js';
+import { withToolAdvice } from './load-options.js';
 import { locate } from './local-archive.js';
 import { formatBytes, formatRows } from './text.js';
 
@@ -117,6 +118,6 @@ async function readArchive(
     if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
     const archive = await fetchWorkflow(from, { ...options, handler: 'base_handler' });
     const { message } = await withNearest(error, archive, globalThis.fetch as RequestUrl);
-    return { archive, unknown: message };
+    return { archive, unknown: withToolAdvice(message) };
   }
 }

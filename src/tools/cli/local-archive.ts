@@ -6,14 +6,15 @@ import { TabServeError } from '../../contract/errors.js';
 import type { ArchiveLocation } from '../../worker/models/archive.js';
 import { isPlain, listFiles } from '../../worker/models/sources/listing.js';
 import { localSource, unpack } from '../../worker/models/sources/packed.js';
-import { listFolder, type ArchiveFiles } from './archive-files.js';
+import { listFolder, refuseUrl, type ArchiveFiles } from './archive-files.js';
 
 /**
  * Returns an archive on disk, a packed one or a folder, as a browser gives the files that a visitor picks: a file is
  * read when its content is asked for.
- * @throws `model-not-found`; what `listFolder` throws
+ * @throws `model-config` for a URL; `model-not-found`; what `listFolder` throws
  */
 export async function locate(path: string): Promise<ArchiveLocation> {
+  refuseUrl(path);
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile() && !found?.isDirectory())
     throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);

@@ -17,6 +17,7 @@ import {
 } from './flags.js';
 import { helpOf } from './help.js';
 import { inspect, isModelFile } from './inspect.js';
+import { withToolAdvice } from './load-options.js';
 import { inspectRepository } from './inspect-repository.js';
 import { optimize } from './optimize/optimize.js';
 import { serve, type RunningServer } from './serve.js';
@@ -163,5 +164,5 @@ process.stderr.on('error', () => {});
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  fail(messageOf(error));
+  fail(withToolAdvice(messageOf(error)));
 }

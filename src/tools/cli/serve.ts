@@ -1,8 +1,8 @@
 import type { BackendName, CandidateName } from '../../contract/backends.js';
-import { messageOf } from '../../contract/errors.js';
+import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
 import { accessLog, LOG_FORMATS, type LogFormat } from '../../server/node/http/access-log.js';
 import { numberFlag, wrongFlag } from './flags.js';
-import { ModelStore } from './model-store.js';
+import { ModelStore, type NamedArchive } from './model-store.js';
 import { Snapshot } from './snapshot.js';
 import { load, type NodeLoadOptions } from '../../server/node/connect.js';
 import { hostName } from '../../server/node/http/guard.js';
@@ -101,7 +101,7 @@ export async function serve(
       print(`${flags.snapshot!}: the models of the last run. The archives of the command line are left out.`);
       for (const { location, error } of await server.restore(restored))
         print(`${location.name} ${location.version}: could not be loaded: ${error.message}`);
-    } else for (const { name, path } of named) await server.register(path, name === undefined ? {} : { name });
+    } else for (const one of named) await register(server, one);
     for (const { name, versions } of server.list())
       for (const version of versions) {
         const { backend, modelUrl } = await server.describe(name, version);
@@ -126,6 +126,16 @@ export async function serve(
   } catch (error) {
     await server.dispose();
     throw error;
+  }
+}
+
+/** Loads and registers an archive. @throws what `load` throws, with the archive's path in the message */
+async function register(server: ModelServer, { name, path }: NamedArchive): Promise<void> {
+  try {
+    await server.register(path, name === undefined ? {} : { name });
+  } catch (cause) {
+    const { code, message } = asTabServeError(cause);
+    throw new TabServeError(code, `${path}: ${message}`, { cause });
   }
 }
 

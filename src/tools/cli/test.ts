@@ -6,6 +6,7 @@ import { candidateOf, type CandidateName, type Probe } from '../../contract/back
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { chooseBackends, DEFAULT_TIMEOUT, readForTest, runArchive } from '../testing/run.js';
 import type { BackendResult, BackendVerdict } from '../testing/verdict.js';
+import { refuseUrl } from './archive-files.js';
 import { wrongFlag } from './flags.js';
 import { writeJUnit, type JUnitCase } from './junit.js';
 import { launchChromium } from '../testing/chromium.js';
@@ -28,6 +29,7 @@ export interface TestFlags {
 export async function testArchive(path: string, flags: TestFlags, print: (text: string) => void): Promise<boolean> {
   const timeout = readTimeout(flags.timeout);
   const named = flags.backends?.split(',').map((one) => one.trim());
+  refuseUrl(path);
   if (!(await stat(path).catch(() => undefined)))
     throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
   const name = basename(resolve(path));

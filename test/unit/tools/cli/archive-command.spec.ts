@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -21,6 +22,7 @@ import { expect, test } from '@playwright/test';
 import { createArchive, type ArchiveFlags } from '../../../../src/tools/cli/archive.ts';
 import { addExtraFiles, type ArchiveFiles } from '../../../../src/tools/cli/archive-files.ts';
 import { checkArchive } from '../../../../src/tools/cli/check.ts';
+import { withToolAdvice } from '../../../../src/tools/cli/load-options.ts';
 import { formatRows, printable } from '../../../../src/tools/cli/text.ts';
 import { updateHashes } from '../../../../src/tools/cli/update-hashes.ts';
 import { writeSafetensors } from '../../../../src/tools/cli/write-safetensors.ts';
@@ -403,6 +405,40 @@ for (const [model, handler] of Object.entries({
     expect(await checkArchive(made.path)).toMatch(new RegExp(`${handler}\\n  ${file}: opens under Node`));
   });
 }
+
+test('an architecture that no handler is for is refused, unless a handler is named', async () => {
+  const source = folder();
+  cpSync(path('test/models/hugging-face/bert'), source, { recursive: true });
+  const config = JSON.parse(readFileSync(join(source, 'config.json'), 'utf8')) as object;
+  writeFileSync(join(source, 'config.json'), JSON.stringify({ ...config, architectures: ['BertForFrobnication'] }));
+  const flags = { 'model-name': 'own', 'serialized-file': source, 'export-path': folder() };
+  await expect(createArchive(flags)).rejects.toMatchObject({
+    code: 'unknown-handler',
+    message: expect.stringMatching(/architecture BertForFrobnication\. Set --handler/),
+  });
+  expect(readdirSync(flags['export-path'])).toEqual([]);
+  const { path: made } = await createArchive({ ...flags, handler: 'text_handler' });
+  expect(await checkArchive(made)).toContain('own, text_handler');
+});
+
+test('a URL is refused with how to get its files', async () => {
+  const url = 'https://huggingface.co/ORG/NAME';
+  const given = { 'model-name': 'own', handler: 'base_handler', 'export-path': folder() };
+  const expected = { code: 'model-config', message: expect.stringContaining('hf download ORG/NAME') };
+  await expect(createArchive({ ...given, 'serialized-file': url })).rejects.toMatchObject(expected);
+  const flags = { ...given, 'serialized-file': path('public/models/digits/digits.onnx') };
+  await expect(createArchive({ ...flags, 'config-file': url })).rejects.toMatchObject(expected);
+  await expect(createArchive({ ...flags, 'extra-files': url })).rejects.toMatchObject(expected);
+  await expect(checkArchive(url)).rejects.toMatchObject(expected);
+});
+
+test('an error that names an option of `load` says what the tool has in its place', () => {
+  expect(withToolAdvice('There is none. Set the option `handler` to one of them.')).toMatch(
+    /With this tool, in place of the option handler: pack .* --handler NAME/,
+  );
+  expect(withToolAdvice('A private model needs the option "request", with headers.')).toContain('download the files');
+  expect(withToolAdvice('Set the option assets.')).toBe('Set the option assets.');
+});
 
 test('a folder with two models becomes an archive whose nodes they are, with one golden answer of both', async () => {
   const { prompt, text, tokens } = GENERATION['marian']!.prompts[0]!;
