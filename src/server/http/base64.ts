@@ -6,6 +6,31 @@ export function blobOf(text: unknown): Blob {
   return new Blob([fromBase64(text)]);
 }
 
+/** The most values in base64 of one JSON value: each costs far more than its bytes. */
+const MAX_BLOBS = 1000;
+
+/**
+ * Puts Blobs in the place of values in base64, which in JSON are TensorFlow Serving's `{ "b64": "…" }`: TorchServe's JSON
+ * envelope reads them, too. Writes to the value, and returns what stands for the value itself.
+ * @param name of the whole, for a message
+ * @throws `invalid-input` if a text is not base64, or if there are more than 1000
+ */
+export function withBlobs(json: unknown, name: string): unknown {
+  let blobs = 0;
+  const replaced = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('b64' in value && Object.keys(value).length === 1) {
+      if (++blobs > MAX_BLOBS) throw badRequest(`${name} has more than ${MAX_BLOBS} values in base64.`);
+      return blobOf(value.b64);
+    }
+    const members = value as Record<string | number, unknown>;
+    if (Array.isArray(value)) for (let at = 0; at < value.length; at++) members[at] = replaced(value[at]);
+    else for (const key of Object.keys(value)) members[key] = replaced(members[key]);
+    return value;
+  };
+  return replaced(json);
+}
+
 /** Returns bytes as a text in base64. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';

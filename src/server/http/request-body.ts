@@ -5,13 +5,10 @@ import { GrowingBytes } from '../../shared/growing-bytes.js';
 import { loadScript } from '../../shared/load-script.js';
 import { withinLimit } from '../../shared/limit.js';
 import { badRequest, ServingError, unsupportedType } from '../serving-error.js';
-import { blobOf } from './base64.js';
+import { withBlobs } from './base64.js';
 import { decodeJson, decodeText } from './decode-text.js';
 import type { RouteContext } from './route.js';
 import type { HttpRequest } from './messages.js';
-
-/** The most values in base64 of a JSON body: each costs far more than its bytes. */
-const MAX_BLOBS = 1000;
 
 type Limits = Pick<RouteContext, 'clock' | 'maxRequestSize' | 'timeout'>;
 
@@ -132,25 +129,5 @@ function parseJson(text: string): unknown {
   } catch (cause) {
     throw badRequest(`The body is not JSON: ${cause instanceof Error ? cause.message : describeValue(cause)}`, cause);
   }
-  let blobs = 0;
-  /** Puts Blobs in the place of values in base64, and returns what stands for the value itself. */
-  const withBlobs = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value;
-    const bytes = bytesOf(value);
-    if (bytes && ++blobs > MAX_BLOBS) throw badRequest(`The body has more than ${MAX_BLOBS} values in base64.`);
-    if (bytes) return bytes;
-    const members = value as Record<string | number, unknown>;
-    if (Array.isArray(value)) for (let at = 0; at < value.length; at++) members[at] = withBlobs(value[at]);
-    else for (const key of Object.keys(value)) members[key] = withBlobs(members[key]);
-    return value;
-  };
-  return withBlobs(json);
-}
-
-/**
- * Returns the bytes of TensorFlow Serving's `{ b64 }`, which TorchServe's JSON envelope reads too; undefined for any
- * other value.
- */
-function bytesOf(value: object): Blob | undefined {
-  return 'b64' in value && Object.keys(value).length === 1 ? blobOf(value.b64) : undefined;
+  return withBlobs(json, 'The body');
 }

@@ -8,6 +8,7 @@ import { GOLDEN_TOLERANCES } from '../../worker/host/compare-outputs.js';
 import { generate } from '../../worker/models/golden.js';
 import { readSafetensors } from '../../worker/tensors/safetensors.js';
 import { fromFloat16 } from '../../worker/tensors/float16.js';
+import { withBlobs } from '../../server/http/base64.js';
 import { decodeFile } from '../../server/node/decode-file.js';
 import type { LocalModel } from './local-model.js';
 import { writeSafetensors } from './write-safetensors.js';
@@ -30,7 +31,7 @@ export interface GoldenExample {
  * Makes golden examples by running the model under Node.
  * @param sources each one a file or `seed:N`. A `.safetensors` file holds the model's inputs by name; with outputs too
  *   it is a golden example already, and is taken as it is. A `.txt` file is a text for the handler, a `.json` file any
- *   other input of the handler; any other file is an image. `seed:N` stands for generated numbers in −1..1, of which
+ *   other input of the handler, in which `{ "b64": "…" }` is a file; any other file is an image. `seed:N` stands for generated numbers in −1..1, of which
  *   the example stores only the seed
  * @throws what the model and its handler throw; `model-not-found` if a file is missing
  */
@@ -39,14 +40,22 @@ export async function makeGoldenExamples(
   sources: readonly string[],
 ): Promise<readonly GoldenExample[]> {
   const examples: GoldenExample[] = [];
-  for (const source of sources) {
-    const path = `golden/${basename(source)
-      .replace(/[^\w.-]/g, '-')
-      .replace(/\.\w+$/, '')}.safetensors`;
-    const free = examples.some((one) => one.path === path) ? path.replace('.s', `-${examples.length + 1}.s`) : path;
-    for (const example of await makeExamples(model, source)) examples.push({ path: free, ...example });
+  // Examples are made one after another.
+  provideFileDecoder(decodeFile);
+  try {
+    for (const source of sources) await addExamples(model, source, examples);
+  } finally {
+    provideFileDecoder(undefined);
   }
   return examples;
+}
+
+async function addExamples(model: LocalModel, source: string, examples: GoldenExample[]): Promise<void> {
+  const path = `golden/${basename(source)
+    .replace(/[^\w.-]/g, '-')
+    .replace(/\.\w+$/, '')}.safetensors`;
+  const free = examples.some((one) => one.path === path) ? path.replace('.s', `-${examples.length + 1}.s`) : path;
+  for (const example of await makeExamples(model, source)) examples.push({ path: free, ...example });
 }
 
 /** Makes an example of each model that runs for a source. */
@@ -116,15 +125,16 @@ async function readInput(bytes: Buffer, source: string): Promise<unknown> {
 
 function parseInput(text: string, source: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const json = JSON.parse(text) as unknown;
+    return withBlobs(json, source);
   } catch (cause) {
+    if (cause instanceof TabServeError) throw new TabServeError(cause.code, `${source}: ${cause.message}`, { cause });
     throw new TabServeError('invalid-input', `${source} is not JSON: ${messageOf(cause as Error)}`, { cause });
   }
 }
 
 /** Decodes an image with sharp, as a worker does under Node. The pixels are 8-bit RGB or gray, upright. */
 async function decode(bytes: Uint8Array, source: string): Promise<TypedArrayInput> {
-  provideFileDecoder(decodeFile);
   try {
     const image = await decodeImage(new Blob([bytes as Uint8Array<ArrayBuffer>]));
     const { data, width, height } = await image.read();
@@ -136,9 +146,6 @@ async function decode(bytes: Uint8Array, source: string): Promise<TypedArrayInpu
   } catch (cause) {
     if (!(cause instanceof TabServeError)) throw cause;
     throw new TabServeError(cause.code, `${source}: ${cause.message}`, { cause });
-  } finally {
-    // Examples are made one after another.
-    provideFileDecoder(undefined);
   }
 }
 

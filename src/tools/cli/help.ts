@@ -13,7 +13,7 @@ const HELP = `Usage:
       --force, -f              Overwrites an archive that is there
     and these:
       --golden LIST            Runs the model on these inputs, and stores inputs and outputs as golden examples: images
-                               (needs the package sharp), .txt, .json, .safetensors files, or seed:N for generated numbers
+                               (needs the package sharp), .txt, .json ({ "b64": … } is a file), .safetensors files, or seed:N for generated numbers
       --check                  Checks the archive when it is written
 
   tabserve archive --workflow --workflow-name NAME --spec-file FILE [flags]

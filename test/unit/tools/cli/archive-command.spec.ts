@@ -440,6 +440,30 @@ test('an error that names an option of `load` says what the tool has in its plac
   expect(withToolAdvice('Set the option assets.')).toBe('Set the option assets.');
 });
 
+test('a golden example of a photo with points is JSON with the photo in base64', async () => {
+  const to = folder();
+  const photo = readFileSync(path('public/models/hand/samples/sofa.jpg')).toString('base64');
+  const write = (name: string, image: unknown): string => {
+    writeFileSync(join(to, name), JSON.stringify({ image, points: [[40, 30]] }));
+    return join(to, name);
+  };
+  const flags = {
+    'model-name': 'sam',
+    'serialized-file': path('test/models/tasks/prompt-sam'),
+    'export-path': to,
+    'archive-format': 'no-archive',
+    golden: write('click.json', { b64: photo }),
+  };
+  const { path: made, warnings } = await createArchive(flags);
+  expect(warnings).toEqual([]);
+  const { tensors } = readSafetensors(readFileSync(join(made, 'decoder/golden/click.safetensors')), 'click');
+  expect(tensors['inputs/input_points']!.dims).toEqual([1, 1, 1, 2]);
+  expect(await checkArchive(made)).toMatch(/decoder\.onnx: opens under Node; 1 golden example reproduced/);
+  await expect(
+    createArchive({ ...flags, force: true, golden: write('no.json', { b64: 'no base64!' }) }),
+  ).rejects.toMatchObject({ code: 'invalid-input', message: expect.stringMatching(/no\.json: .*base64/) });
+});
+
 test('a folder with two models becomes an archive whose nodes they are, with one golden answer of both', async () => {
   const { prompt, text, tokens } = GENERATION['marian']!.prompts[0]!;
   const input = join(folder(), 'sea.txt');
