@@ -86,6 +86,25 @@ test('snippets fetch.ts and fetch.sw.ts @once', async ({ page, baseURL }) => {
   expect(site.got).toEqual([]);
 });
 
+test('snippet trusted-types.ts @once', async ({ page, baseURL }) => {
+  await using site = await predictionServer(baseURL!);
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await page.route('**/app.html', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      headers: { 'Content-Security-Policy': "require-trusted-types-for 'script'; trusted-types tabserve app" },
+      body: '<!doctype html><script type="module" src="/test/readme/trusted-types.ts"></script>',
+    }),
+  );
+  await page.goto(`${site.origin}/app.html`);
+  const active = await page.evaluate(async () => (await navigator.serviceWorker.ready).active!.scriptURL);
+  expect(active).toBe(`${site.origin}/sw.js`);
+  expect(errors).toEqual([]);
+  const plainly = page.evaluate(async () => void (await navigator.serviceWorker.register('/other.js')));
+  await expect(plainly).rejects.toThrow(/TypeError.*TrustedScriptURL/);
+});
+
 test('snippet camera.ts @once', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
