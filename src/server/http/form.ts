@@ -90,7 +90,7 @@ function multipartFields(bytes: ArrayBuffer, type: string): readonly Field[] {
   throw wrong('its end is missing');
 }
 
-/** Returns a field: a file if it has a file name, otherwise a text. Undefined if it has no name. */
+/** Returns a field: a file if it has a file name or is JSON, otherwise a text. Undefined if it has no name. */
 function fieldOf(headers: string, sent: ArrayBuffer): Field | undefined {
   const [, disposition = ''] = /^content-disposition:[ \t]*form-data(.*)$/im.exec(headers) ?? [];
   const params = new Map<string, string>();
@@ -104,6 +104,8 @@ function fieldOf(headers: string, sent: ArrayBuffer): Field | undefined {
     throw unsupportedType(`A field of the form is encoded (${shorten(encoding)}): send it as it is, or in base64.`);
   const bytes = /^base64$/i.test(encoding) ? fromBase64(new TextDecoder().decode(sent)) : sent;
   const [, type = 'text/plain'] = /^content-type:(.*)$/im.exec(headers) ?? [];
-  if (file === undefined) return [name, decodeText(bytes, type, 'A field of the form without a file name')];
-  return [name, new File([bytes], file, { type: type.trim() })];
+  // curl's `-F 'points=[[1,2]];type=application/json'` has no file name.
+  if (file === undefined && !/^\s*application\/json\b/i.test(type))
+    return [name, decodeText(bytes, type, 'A field of the form without a file name')];
+  return [name, new File([bytes], file ?? '', { type: type.trim() })];
 }

@@ -219,6 +219,10 @@ test('forms as RFC 7578 has them, from any client', async () => {
     await post(form(`${data}; filename=""\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64`, 'aGk=')),
   ).toEqual([200, { data: blob('hi', 'image/png') }]);
   expect(await post('?a=%3F&b=1+2', 'application/x-www-form-urlencoded')).toEqual([200, { '?a': '?', b: '1 2' }]);
+  expect(await post(form(`${data}\r\nContent-Type: application/json`, '[[120,80]]'))).toEqual([
+    200,
+    { data: [[120, 80]] },
+  ]);
   // A file's name in Latin-1, which is what curl sends from a Windows console, and in Japanese, as browsers send it.
   const [start, end] = form(`${data}; filename="?.png"\r\nContent-Type: image/png`).split('?');
   for (const name of [Uint8Array.of(0xe4), '日本'])
