@@ -2,7 +2,8 @@ import type { MaybePromise } from '../../contract/handler.js';
 import type { OnArrayBuffer, Tensor } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import { strides, type Maps } from './maps.js';
-import { eachRowWithPauses, type Grid } from './interpolate.js';
+import type { Grid } from './interpolate.js';
+import { eachRowWithPauses } from './interpolate-with-pauses.js';
 import { logistic, type ScoreKind } from './scores.js';
 import { toFloats } from '../tensors/tensors.js';
 

@@ -1,6 +1,7 @@
 /** The segments of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, OneFormer, DETR. */
 import type { MaybePromise } from '../../contract/handler.js';
-import { axis, bilinear, eachRowWithPauses, type Grid } from './interpolate.js';
+import { axis, bilinear, type Grid } from './interpolate.js';
+import { eachRowWithPauses } from './interpolate-with-pauses.js';
 import type { Maps } from './maps.js';
 import { runMask, type RunMask } from './runs.js';
 import { logistic, softmax } from './scores.js';

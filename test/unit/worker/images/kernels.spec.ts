@@ -11,14 +11,8 @@ import {
   createWasmInterpolateKernel,
   type InterpolateKernel,
 } from '../../../../src/worker/outputs/interpolate-kernel.ts';
-import {
-  axis,
-  bilinear,
-  eachRow,
-  eachRowWithPauses,
-  type Axis,
-  type Grid,
-} from '../../../../src/worker/outputs/interpolate.ts';
+import { axis, bilinear, eachRow, type Axis, type Grid } from '../../../../src/worker/outputs/interpolate.ts';
+import { eachRowWithPauses } from '../../../../src/worker/outputs/interpolate-with-pauses.ts';
 import type { Maps } from '../../../../src/worker/outputs/maps.ts';
 import { compileTransforms, compose, resize, toTensor } from '../../../../src/worker/transforms/index.ts';
 
