@@ -194,6 +194,7 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
     const results: unknown[] = [];
     for (let index = 0; index < context.systemProperties.batchSize; index++) {
       results.push(this.emptyResult);
+      if (index > 0) context.heartbeat();
       if (this.emptyResult !== undefined && context.failures.has(index)) continue;
       try {
         results[index] = await resultOf(index);
@@ -202,7 +203,6 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
         // Of a row that has failed before, its first error is kept.
         context.fail(index, asTabServeError(error, 'postprocess'));
       }
-      context.heartbeat();
     }
     return results;
   }
