@@ -19,6 +19,7 @@ import type { ConfigSchema } from '../../shared/schema.js';
 import { ImageTensorInput, isChannelsLast } from './image-input.js';
 import { exportOf } from './model-export.js';
 import { gridOf } from './placements.js';
+import { codeOfParams } from './row.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
@@ -145,7 +146,7 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
 
   /**
    * Returns the parameters of row `index`, with the defaults filled in.
-   * @throws `model-config` if they do not fit the model
+   * @throws `model-config` if they do not fit the model; `invalid-input` for those of the request
    */
   #resolveParams(
     channels: DimSize,
@@ -159,13 +160,13 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
       (result === 'torchserve' ? 'model' : 'original');
     if (result === 'torchserve' && this.#kind === 'classes')
       throw new TabServeError(
-        'model-config',
+        codeOfParams(['result'], index, context),
         'result: "torchserve" needs probabilities, but the model\'s output is classes. Use result: "classes" or "mask".',
       );
     const threshold = this.param<number | undefined>('threshold', index, context);
     if (threshold !== undefined && (this.#kind === 'classes' || (typeof channels === 'number' && channels > 1))) {
       throw new TabServeError(
-        'model-config',
+        codeOfParams(['threshold'], index, context),
         'threshold: only an output with one channel of scores has a threshold. For other outputs, each pixel gets the likeliest class. Remove threshold.',
       );
     }
@@ -210,9 +211,8 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
     const found = typeof wanted === 'string' ? labels.indexOf(wanted) : (wanted ?? -1);
     if (found >= 0 && found < (classes ?? Infinity)) return found;
     const examples = labels.slice(0, 30).join(', ');
-    const { foreground, result } = context.params[index] ?? {};
     throw new TabServeError(
-      (foreground ?? result) === undefined ? 'model-config' : 'invalid-input',
+      codeOfParams(['foreground', 'result'], index, context),
       `foreground: result "mask" needs a class of the model, by label or index, got ${JSON.stringify(wanted)}; the labels are ${examples || 'unknown'}.`,
     );
   }

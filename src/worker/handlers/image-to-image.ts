@@ -12,6 +12,7 @@ import { slice, stack } from '../tensors/tensors.js';
 import { compose, toTensor } from '../transforms/index.js';
 import { isChannelsLast } from './image-input.js';
 import { PIXEL_MASK, pixelMask } from './other-inputs.js';
+import { codeOfParams } from './row.js';
 import { nextTask } from '../../shared/next-task.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
@@ -139,7 +140,10 @@ export class ImageToImage extends VisionHandler<Picture> {
     return [known(width), known(height)];
   }
 
-  /** Returns the size of the tiles of row `index`. @throws `model-config` if the overlap leaves nothing of them */
+  /**
+   * Returns the size of the tiles of row `index`.
+   * @throws `model-config` if the overlap leaves nothing of them; `invalid-input` if the request has set it so
+   */
   #tiling(index: number, context: Context): { width: number; height: number; overlap: number } {
     const [fixedWidth, fixedHeight] = this.#modelSize;
     const size = this.param<number | undefined>('tileSize', index, context);
@@ -148,7 +152,7 @@ export class ImageToImage extends VisionHandler<Picture> {
     const overlap = this.param<number | undefined>('overlap', index, context) ?? Math.min(OVERLAP, most);
     if (2 * overlap < Math.min(width, height)) return { width, height, overlap };
     throw new TabServeError(
-      'model-config',
+      codeOfParams(['overlap', 'tileSize'], index, context),
       `overlap: it must be less than half of a tile, which is ${width} × ${height} pixels, got ${overlap}.`,
     );
   }

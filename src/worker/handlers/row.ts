@@ -58,6 +58,15 @@ export function rowContext(context: Context, index: number, rows = 1): Context {
   };
 }
 
+/** Returns the code of the error for params that do not fit the model: of the request if it has set one, or of the config. */
+export function codeOfParams(
+  names: readonly string[],
+  index: number,
+  { params }: Context,
+): 'invalid-input' | 'model-config' {
+  return names.some((name) => params[index]?.[name] !== undefined) ? 'invalid-input' : 'model-config';
+}
+
 /**
  * Returns a handler's results, with an error in place of each row that has failed.
  * @throws `batch-contract` if there is not one result for each row

@@ -128,6 +128,20 @@ for (const layout of ['NCHW', 'NHWC'] as const) {
   });
 }
 
+test('image to image: an overlap of half a tile is the fault of who set it', async () => {
+  const make = (config: object) =>
+    createTestHandler(ImageToImage, {
+      inputs: [input(8, 8, 'NCHW')],
+      outputs: blurAndDouble('NCHW'),
+      config: { handler: { overlap: 1, ...config } },
+    });
+  await expect(make({ overlap: 4 })).rejects.toMatchObject({ code: 'model-config' });
+  await expect((await make({})).predict(photo(20, 20), { params: { overlap: 4 } })).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: 'overlap: it must be less than half of a tile, which is 8 × 8 pixels, got 4.',
+  });
+});
+
 test('image to image: the mask of pixels has the size of the tile, fixed or not, in a batch too', async () => {
   const photo = (value: number) => ({ data: new Uint8Array(9 * 7 * 3).fill(value), dims: [7, 9, 3] });
   for (const [height, width] of [

@@ -349,6 +349,14 @@ test('params: an invalid value fails the request, and a read-only key is refused
     code: 'invalid-input',
     message: expect.stringMatching(/foreground/),
   });
+  expect((await segment<PredictionError>(three, {}, { threshold: 0.2 }))[0]).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/threshold.*one channel/),
+  });
+  expect((await segment<PredictionError>(integers, { output: 'classes' }, { result: 'torchserve' }))[0]).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/result.*torchserve/),
+  });
   await expect(segment(three, {}, { threshold: 2 })).rejects.toMatchObject({
     code: 'invalid-input',
     message: expect.stringMatching(/params\.threshold/),
