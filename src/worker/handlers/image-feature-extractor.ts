@@ -8,6 +8,7 @@ import type { ConfigSchema } from '../../shared/schema.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../transforms/index.js';
 import { checkFeatures, embed, NORMALIZE, projection } from './embed.js';
 import { isChannelsLast } from './image-input.js';
+import { codeOfParams } from './row.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 
@@ -87,9 +88,10 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
     if (rank === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;
     if (rank === 3 && pooling !== 'cls') return poolMaps(part, this.#layout);
     const { name } = this.outputInfo;
+    const isOfPooling = rank === 1 || rank === 3;
     throw new TabServeError(
-      'model-config',
-      rank === 1 || rank === 3
+      isOfPooling ? codeOfParams(['pooling'], index, context) : 'model-config',
+      isOfPooling
         ? `pooling: "${pooling}" does not apply to the output "${name}", which has ${rank === 1 ? 'one vector for each image' : 'maps, whose means are the vector'}. Remove pooling.`
         : `handler.outputName: an image feature extractor needs 1 to 3 dims for each image, but for one image "${name}" has the dims [${part.dims.join(', ')}]. Name another output.`,
     );

@@ -9,6 +9,7 @@ import { HF_CONFIG } from '../../shared/model-url.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { checkFeatures, embed, NORMALIZE, projection } from './embed.js';
 import { readSafetensors } from '../tensors/safetensors.js';
+import { codeOfParams } from './row.js';
 import { TextHandler, type TextParams } from './text-handler.js';
 
 /** The output with the vector of a text, in exports of sentence-transformers that have all modules in the graph. */
@@ -143,9 +144,10 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
       return vectors.length === 1 ? vectors[0]! : Float32Array.from(vectors.flatMap((vector) => [...vector]));
     }
     if (part.dims.length === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;
+    const isVector = part.dims.length === 1;
     throw new TabServeError(
-      'model-config',
-      part.dims.length === 1
+      isVector ? codeOfParams(['pooling'], index, context) : 'model-config',
+      isVector
         ? `pooling: the output "${this.outputInfo.name}" has one vector for each text, so there is nothing to pool. Remove pooling, or name the output with the tokens' vectors in handler.outputName.`
         : `handler.outputName: a text feature extractor needs [rows, tokens, features] or [rows, features], but a row of "${this.outputInfo.name}" has the dims [${part.dims.join(', ')}]. Name another output.`,
     );

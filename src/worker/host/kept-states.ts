@@ -15,10 +15,15 @@ export function takeStates(sequences: Sequences, kept: KeptValues): unknown[] {
   return sequences.map((sequence) => {
     if (!sequence?.state) return undefined;
     const { state } = sequence;
-    const own = kept.get(state.keptKey);
+    const own = kept.has(state.keptKey) ? kept.get(state.keptKey) : LOST_STATE;
     kept.delete(state.keptKey);
-    return 'value' in state ? state.value : (own ?? LOST_STATE);
+    return 'value' in state ? state.value : own;
   });
+}
+
+/** Returns copies for rows that may run again: a handler that fails may have changed its state. */
+export function copyStates(states: readonly unknown[]): unknown[] {
+  return states.map((state) => (state === LOST_STATE ? state : structuredClone(state)));
 }
 
 /** Keeps the new states of the rows' sequences, which no one else has. The page gets copies. */

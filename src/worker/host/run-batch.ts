@@ -5,6 +5,7 @@ import { checkLength } from '../handlers/handler-contract.js';
 import { transferablesOf, transferResult } from '../outputs/transfer.js';
 import { batchContext, type BatchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { notCloneable } from './endpoint.js';
+import { copyStates } from './kept-states.js';
 import { describeValue, shorten } from '../../contract/describe-value.js';
 import type { Handler } from '../../contract/handler.js';
 import type { Session, Tensors } from '../../contract/tensors.js';
@@ -58,6 +59,7 @@ export async function runOrRetry(
   states: unknown[],
 ): Promise<readonly unknown[]> {
   const { rows } = request;
+  const again = { ...request, ...(rows.length > 1 && request.states && { states: copyStates(request.states) }) };
   const { observations } = runner.metrics;
   const before = observations.length;
   let failure: TabServeError;
@@ -72,7 +74,7 @@ export async function runOrRetry(
   const results: unknown[] = [];
   for (const index of rows.keys()) {
     try {
-      results.push(...(await runRows(request, runner, states, index, index + 1)));
+      results.push(...(await runRows(again, runner, states, index, index + 1)));
     } catch (error) {
       results.push(PredictionError.from(error));
     }

@@ -117,15 +117,17 @@ test('text features: a unit vector, zeros as they are, and a row that is not fin
 });
 
 test('text features: outputs that cannot be pooled say what to name instead', async () => {
-  const fail = async (output: Tensor, params: object = {}) => {
+  const fail = async (output: Tensor, params: object = {}, config: object = {}) => {
     const handler = await createTestHandler(TextFeatureExtractor, {
       inputs: [integers('input_ids')],
       outputs: { output },
+      config: { handler: config },
       files: { 'tokenizer.json': tokenizer('Right') },
     });
     return await handler.predict('a good film', { params: params as never }).catch((error: Error) => error);
   };
-  expect(await fail(f32([1, 2], [1, 2]), { pooling: 'mean' })).toMatchObject({ code: 'model-config' });
+  expect(await fail(f32([1, 2], [1, 2]), { pooling: 'mean' })).toMatchObject({ code: 'invalid-input' });
+  expect(await fail(f32([1, 2], [1, 2]), {}, { pooling: 'mean' })).toMatchObject({ code: 'model-config' });
   expect(await fail(f32([1, 0], []))).toMatchObject({ message: expect.stringContaining('no features') });
   // Fewer vectors than tokens: those of another sequence.
   expect(await fail(f32([1, 2, 1], [1, 2]))).toMatchObject({
@@ -140,14 +142,14 @@ test('text features: outputs that cannot be pooled say what to name instead', as
 
 test('image features: maps in both layouts, positions, and a pooling that does not apply', async () => {
   const pixels = { data: new Uint8Array(2 * 2 * 3), dims: [2, 2, 3] };
-  const predict = async (output: Tensor, handler: object = {}) =>
+  const predict = async (output: Tensor, handler: object = {}, params: object = {}) =>
     await (
       await createTestHandler(ImageFeatureExtractor, {
         outputs: { output },
         config: { handler: { normalize: false, imageProcessing: ['toTensor'], ...handler } },
       })
     )
-      .predict(pixels)
+      .predict(pixels, { params: params as never })
       .then((vector) => [...vector])
       .catch((error: Error) => error);
   expect(await predict(f32([1, 2, 1, 3], [1, 2, 3, 4, 5, 9]))).toEqual([2, 6]);

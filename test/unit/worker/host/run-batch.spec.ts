@@ -76,13 +76,13 @@ test.describe('states of sequences', () => {
   async function runStates(
     handle: (rows: readonly unknown[], context: Context) => unknown[],
     sequenceIds: readonly (string | undefined)[] = ['x', 'y', 'z'],
+    states: readonly unknown[] = sequenceIds.map((id) => id && `old ${id}`),
   ): Promise<Pick<Awaited<ReturnType<typeof runBatch>>, 'rows' | 'states'>> {
     const handler = { handle: async (rows: readonly unknown[], context: Context) => handle(rows, context) };
     const environment = { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {} } as never;
     const { signal } = new AbortController();
     const runner = { handler: handler as unknown as Handler, environment, metrics: new Recorder(), signal };
     const rows = [0, 1, 2];
-    const states = sequenceIds.map((id) => id && `old ${id}`);
     const more = { ids: ['a', 'b', 'c'], params: [{}, {}, {}], sequenceIds, states };
     return await runBatch({ request: 'predict', rows, ...more }, runner);
   }
@@ -121,6 +121,20 @@ test.describe('states of sequences', () => {
       setAll(rows, context).map((row, index) => (index === 1 ? new PredictionError('invalid-input', 'no') : row)),
     );
     expect(returned.states).toEqual(['new x', undefined, 'new z']);
+  });
+
+  test('rows that run again get the states as they were, whatever the batch has done to them', async () => {
+    const add = (rows: readonly unknown[], context: Context): unknown[] =>
+      rows.map((row, index) => {
+        if (row === 2) throw new TabServeError('invalid-input', 'no');
+        const state = context.state(index) as { sum: number };
+        state.sum += 1;
+        context.setState(index, state);
+        return state.sum;
+      });
+    const { rows, states } = await runStates(add, ['x', 'y', 'z'], [{ sum: 10 }, { sum: 20 }, { sum: 30 }]);
+    expect(rows.map((row) => row.ok && row.value)).toEqual([11, 21, false]);
+    expect(states).toEqual([{ sum: 11 }, { sum: 21 }, undefined]);
   });
 
   test('the state is no part of the result, and a result that cannot be cloned leaves the state as it was', async () => {
