@@ -121,7 +121,7 @@ test('text features: outputs that cannot be pooled say what to name instead', as
     const handler = await createTestHandler(TextFeatureExtractor, {
       inputs: [integers('input_ids')],
       outputs: { output },
-      config: { handler: config },
+      config: { handler: { ...config } },
       files: { 'tokenizer.json': tokenizer('Right') },
     });
     return await handler.predict('a good film', { params: params as never }).catch((error: Error) => error);
