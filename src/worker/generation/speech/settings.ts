@@ -29,7 +29,9 @@ export interface SpeechParams extends Omit<
   readonly beginSuppressTokens?: readonly number[];
 }
 
-const { srcLang: _, tgtLang: __, forcedBosTokenId: ___, decoderStartTokenId: ____, ...WRITING } = TEXT_TO_TEXT_SCHEMA;
+/** Params of texts alone: what a recording's text begins with, `language` and `task` say. */
+const OF_TEXTS: ReadonlySet<string> = new Set(['srcLang', 'tgtLang', 'forcedBosTokenId', 'decoderStartTokenId']);
+const WRITING = Object.fromEntries(Object.entries(TEXT_TO_TEXT_SCHEMA).filter(([name]) => !OF_TEXTS.has(name)));
 const TOKENS = { type: 'array', items: { type: 'integer', minimum: 0 } } as const;
 
 export const SPEECH_SCHEMA: ConfigSchema = {
@@ -88,7 +90,8 @@ export function readSpeechSettings(
     start.filter((token) => token !== undefined),
     facts,
   );
-  const settings = readTextToTextSettings(param as never, facts, undefined, most - start.length, start.length);
+  const ofWriting = (name: string): unknown => (OF_TEXTS.has(name) ? undefined : param(name as never));
+  const settings = readTextToTextSettings(ofWriting as never, facts, undefined, most - start.length, start.length);
   if (hasTimes && settings.stop.length > 0)
     throw new TabServeError(
       'invalid-input',

@@ -34,11 +34,13 @@ export interface StartFacts {
 export function readStartFacts({ startTokenId, defaults: generation }: ModelFacts, model: Json): StartFacts {
   if (startTokenId === undefined)
     throw wrong('decoder_start_token_id', startTokenId, 'the token with which the decoder begins');
-  const { language, task, no_timestamps_token_id: noTimes } = generation;
+  const { language, task, no_timestamps_token_id: noTimes, max_initial_timestamp_index: latest } = generation;
   if (!isMissing(language) && typeof language !== 'string') throw wrong('language', language, 'the code of a language');
   if (!isMissing(task) && !SPEECH_TASKS.includes(task as SpeechTask))
     throw wrong('task', task, SPEECH_TASKS.join(' or '));
   if (!isMissing(noTimes) && !isToken(noTimes)) throw wrong('no_timestamps_token_id', noTimes, 'a token');
+  if (!isMissing(latest) && !isToken(latest))
+    throw wrong('max_initial_timestamp_index', latest, 'how many steps after 0 seconds a first time may lie');
   return {
     startTokenId,
     languages: idsOf(generation, 'lang_to_id'),
@@ -141,7 +143,8 @@ function taskId({ tasks }: StartFacts, task: SpeechTask): number {
 function idsOf(generation: Json, key: string): ReadonlyMap<string, number> | undefined {
   const ids = generation[key];
   if (isMissing(ids)) return undefined;
-  if (!isRecord(ids) || !Object.values(ids).every(isToken)) throw wrong(key, ids, 'a mapping of names to tokens');
+  if (!isRecord(ids) || !Object.values(ids).every(isToken) || Object.keys(ids).length === 0)
+    throw wrong(key, ids, 'a mapping of names to tokens, or none');
   return new Map(Object.entries(ids).map(([name, id]) => [bare(name), id as number]));
 }
 

@@ -96,6 +96,8 @@ test('a language is given by its code or its English name, in any case; another 
 test('what the files say and is no token or language is refused', () => {
   for (const [generation, message] of [
     [{ lang_to_id: ['en'] }, /lang_to_id is .*a mapping of names to tokens/],
+    [{ lang_to_id: {} }, /lang_to_id is .*a mapping of names to tokens, or none/],
+    [{ max_initial_timestamp_index: '50' }, /max_initial_timestamp_index is "50"/],
     [{ task_to_id: { transcribe: 'x' } }, /task_to_id is .*a mapping of names to tokens/],
     [{ language: 5 }, /language is 5; expected the code of a language/],
     [{ task: 'sing' }, /task is "sing"; expected transcribe or translate/],

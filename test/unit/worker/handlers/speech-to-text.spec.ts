@@ -72,6 +72,13 @@ test('rows of a batch have the texts that each has alone, and a row that is no s
   expect(first).toMatchObject({ finishReason: expect.any(String), usage: { promptTokens: 0, cachedTokens: 0 } });
 });
 
+test('what only texts have is no key here, and has no effect', async () => {
+  const { ask, warnings } = await open('write-whisper');
+  const { rows } = await ask([sound(3)]);
+  expect((await ask([sound(3)], { forcedBosTokenId: 3, decoderStartTokenId: 3 })).rows).toEqual(rows);
+  expect(warnings.join()).toMatch(/forcedBosTokenId.* not .*known key/);
+});
+
 test('a text comes in parts: of one window token by token, of several window by window', async () => {
   const { ask } = await open('write-whisper');
   const short = await ask([sound(3)]);
