@@ -7,14 +7,14 @@ import { badRequest } from '../serving-error.js';
  * @throws `invalid-input` for anything else
  */
 export function queryParams(query: URLSearchParams): Params {
-  const text = query.get('params');
-  if (text === null) return {};
+  const [text, ...others] = query.getAll('params');
+  if (text === undefined) return {};
   let params: unknown;
   try {
     params = JSON.parse(text);
   } catch {
     // The message below says what was expected.
   }
-  if (isPlainObject(params)) return params;
-  throw badRequest('The query\'s params must be a JSON object, encoded by encodeURIComponent: {"topK":2}.');
+  if (isPlainObject(params) && others.length === 0) return params;
+  throw badRequest('The query\'s params must be one JSON object, encoded by encodeURIComponent: {"topK":2}.');
 }

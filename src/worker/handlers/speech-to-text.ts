@@ -210,6 +210,8 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     answers: Generated[],
   ): Promise<readonly number[]> {
     const { frames } = this.#input;
+    // Where generation_config.json names no times, those of the tokenizer end no segment.
+    const begin = (this.#start!.noTimes ?? Infinity) + 1;
     const heard: number[] = [];
     const textOf = (tokens: readonly number[]): readonly number[] => tokens.filter((token) => this.#isText(token));
     let start: readonly number[] | undefined;
@@ -220,10 +222,10 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       const own: number[] = [];
       const onToken = async (token: number): Promise<boolean> => {
         own.push(token);
-        return await onSettled(textOf([...heard, ...own.slice(0, settledCount(own, this.#begin))]));
+        return await onSettled(textOf([...heard, ...own.slice(0, settledCount(own, begin))]));
       };
       answers.push(await this.write(hiddenStates, start, settings, { ...tools, begun: undefined, onToken }));
-      const window = heardWindow(own, this.#begin, frames - first);
+      const window = heardWindow(own, begin, frames - first);
       heard.push(...own.slice(0, window.count));
       if (!(await onSettled(textOf(heard)))) break;
       first += window.frames;

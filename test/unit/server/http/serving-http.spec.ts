@@ -480,11 +480,10 @@ test('the params of the query, a JSON object, are those of the request', async (
   expect(await asked('/v1/models/digits:predict', topK)).toEqual({ result: 'torchserve', topK: 2 });
   expect(await asked('/v1/models/digits:explain', topK)).toEqual({ topK: 2 });
   expect(await asked('/explanations/digits', topK)).toEqual({ topK: 2 });
-  for (const wrong of ['', 'topK', '[1]', 'null'])
-    expect(await asked('/predictions/digits', wrong)).toEqual([
-      400,
-      expect.stringContaining("The query's params must be a JSON object"),
-    ]);
+  const refused = [400, expect.stringContaining("The query's params must be one JSON object")];
+  for (const wrong of ['', 'topK', '[1]', 'null']) expect(await asked('/predictions/digits', wrong)).toEqual(refused);
+  const twice = await send(`/predictions/digits?params=${topK}&params=${topK}`, { method: 'POST', body: 'x' });
+  expect([twice.status, await twice.text()]).toEqual(refused);
 });
 
 test("a handler class of the app's own gets what was sent, whichever built-in handler its archive names", async () => {

@@ -72,6 +72,14 @@ test('rows of a batch have the texts that each has alone, and a row that is no s
   expect(first).toMatchObject({ finishReason: expect.any(String), usage: { promptTokens: 0, cachedTokens: 0 } });
 });
 
+test('of a model whose generation_config.json names no times, a window is answered once, as in transformers', async () => {
+  const { ask } = await open('write-whisper', {
+    'generation_config.json': { no_timestamps_token_id: null, suppress_tokens: null },
+  });
+  const { rows } = await ask([sound(3)], { maxNewTokens: 20 });
+  expect(rows[0]!.usage.completionTokens).toBeLessThanOrEqual(20);
+});
+
 test('what only texts have is no key here, and has no effect', async () => {
   const { ask, warnings } = await open('write-whisper');
   const { rows } = await ask([sound(3)]);
