@@ -74,7 +74,7 @@ test('the options of a page, with cache and assets: nothing is kept, and nothing
   await digits.dispose();
 });
 
-test('many requests at once with one signal: Node warns of no leak', async () => {
+test('many requests at once with one signal, and many sequences: Node warns of no leak', async () => {
   const warnings: string[] = [];
   const listen = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`);
   process.on('warning', listen);
@@ -93,6 +93,8 @@ test('many requests at once with one signal: Node warns of no leak', async () =>
     const { signal } = new AbortController();
     await Promise.all(Array.from({ length: 20 }, () => call({ signal })));
   }
+  const sequences = Array.from({ length: 20 }, () => digits.openSequence());
+  await Promise.all(sequences.map((sequence) => sequence.predict(pixels)));
   process.off('warning', listen);
   expect(warnings).toEqual([]);
 });

@@ -54,6 +54,8 @@ export interface ClientEnvironment {
   readonly cores?: CoreBudget;
   /** What sharing needs of the browser; or why that is missing. @default what the browser has */
   readonly shareEnvironment?: ShareEnvironment | string;
+  /** Aborts when the client is disposed of; its sequences listen to it. @default one of its own */
+  readonly disposed?: AbortController;
 }
 
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
@@ -65,7 +67,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #events = new Emitter<ClientEvents>(['backendchange', 'recover', 'fail', 'warn', 'response']);
   readonly #log = new EventLog();
   readonly #metrics: ServingMetrics;
-  readonly #disposed = new AbortController();
+  readonly #disposed: AbortController;
   readonly #requester: Requester;
   readonly #initializer: Initializer;
   /** Makes a sender of this tab. */
@@ -80,6 +82,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   constructor(factory: WorkerFactory, options: OpenerOptions, environment: ClientEnvironment = {}) {
     this.#options = options;
     this.#environment = environment;
+    this.#disposed = environment.disposed ?? new AbortController();
     this.#mustJoin = options.share !== undefined && options.share !== false;
     this.#metrics = new ServingMetrics(
       () => this.#sender.archive?.manifest.model,

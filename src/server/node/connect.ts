@@ -91,12 +91,14 @@ function clientOf(factory: ThreadFactory, options: NodeOptions): Client {
   // Node has neither the Cache API nor IndexedDB. JavaScript may still pass options that only a page needs: they are
   // ignored.
   const all: unknown = { verdicts, ...read, cache: 'none', assets: undefined, model: modelUrl(read.model) };
-  return new NodeClient(factory as unknown as () => Worker, all as OpenerOptions, { cores });
+  const disposed = new AbortController();
+  setMaxListeners(0, disposed.signal);
+  return new NodeClient(factory as unknown as () => Worker, all as OpenerOptions, { cores, disposed });
 }
 
 /**
  * A client whose requests at once may share a signal. Each listens to it, and Node warns of a leak when a signal has
- * more than ten listeners.
+ * more than ten listeners: as it would of ten sequences, which listen to the end of the client.
  */
 class NodeClient extends Client {
   override async predict(input: never, options?: RequestOptions): Promise<never> {
