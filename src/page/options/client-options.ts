@@ -5,7 +5,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Handler } from '../../contract/handler.js';
 import type { RemoteOptions } from '../../contract/remote.js';
 import { CLIENT_SETTINGS, SERVING, type ClientSettings, type Serving } from '../../contract/settings.js';
-import { readOptions } from '../../shared/read-options.js';
+import { readOptions, wrongValue } from '../../shared/read-options.js';
 import type { RequestParams } from '../requests/request-options.js';
 import type { VerdictStore } from '../selection/verdicts.js';
 import type { ModelLocation } from './model-location.js';
@@ -121,7 +121,7 @@ const OWN: Readonly<Record<OwnOption, true>> = {
 
 /**
  * Reads a client's options.
- * @throws `model-config` if they are not an object, or have one that does not exist
+ * @throws `model-config` if they are not an object, or have one that does not exist, or a handler that is no name
  */
 export function readClientOptions<T extends object>(options: T): T {
   const read = readOptions(
@@ -133,6 +133,9 @@ export function readClientOptions<T extends object>(options: T): T {
   for (const [name, value] of Object.entries(read))
     if (value !== undefined && !names.includes(name))
       throw new TabServeError('model-config', `${name} is not an option; there are ${names.join(', ')}.`);
+  const { handler } = read as { readonly handler?: unknown };
+  if (handler !== undefined && typeof handler !== 'string')
+    throw wrongValue('handler', 'the name of a built-in handler', handler, 'model-config');
   return read;
 }
 

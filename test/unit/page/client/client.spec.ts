@@ -312,6 +312,9 @@ test('an option that does not exist is refused, whoever misspelt it', async () =
   expect(() => connect(factory, misspelt as never)).toThrow(
     /^allowedOrigin is not an option; there are model, .*allowedOrigins/,
   );
+  expect(() => connect(factory, { model: MODEL, handler: null } as never)).toThrow(
+    'handler: expected the name of a built-in handler, got null.',
+  );
   await expect(load(MODEL, { onprogress: () => {} } as never)).rejects.toMatchObject({ code: 'model-config' });
   const client = connect(factory, { model: MODEL, allowedOrigin: undefined } as never);
   await expect(client.initialize({ onprogress: () => {} } as never)).rejects.toMatchObject({
