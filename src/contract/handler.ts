@@ -75,8 +75,8 @@ export interface Context {
    */
   state(index: number): unknown;
   /**
-   * Sets the state of row `index`'s sequence. It goes to the page with the row's result, and comes back with the
-   * sequence's next request, to whatever worker that is. So it is a value that can be cloned: tensors, typed arrays,
+   * Sets the state of row `index`'s sequence. It goes to the page with the row's result, and is there for the
+   * sequence's next request, in whatever worker that runs. So it is a value that can be cloned: tensors, typed arrays,
    * numbers. A sequence whose row fails, or whose state is not set, keeps its state. For a row of no sequence the value
    * is discarded.
    */

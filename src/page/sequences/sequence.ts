@@ -36,9 +36,9 @@ export interface SequenceOwner {
 let sequences = 0;
 
 /**
- * Requests that build on one another, such as the pieces of a recording. The handler's state of the sequence goes to a
- * worker with each request, and comes back with its answer: the page holds it. So any worker can run the next request,
- * also after another one was lost. A request that fails, is aborted or times out leaves the state as it was.
+ * Requests that build on one another, such as the pieces of a recording. The page holds the handler's state of the
+ * sequence, which comes with each answer, and sends it to a worker that does not keep it. So any worker can run the next
+ * request, also after another one was lost. A request that fails, is aborted or times out leaves the state as it was.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every sequence is a `Sequence`, whatever its handler
 export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> implements AsyncDisposable {

@@ -6,9 +6,9 @@ import { defaultThreads } from '../../shared/threads.js';
 import type { Platform } from '../../worker/host/platform.js';
 
 /**
- * Is `fetch`, and answers a `file:` URL with the file, or a range of it, as a server would: 404 if there is no such file. Only a model
- * that the app itself has named by a path has such URLs: an archive can name no file outside of its own folder, and
- * `fetch` follows no redirect to a file.
+ * Is `fetch`, and answers a `file:` URL with the file, or a range of it, as a server would: 404 if there is no such
+ * file. Only a model that the app itself has named by a path has such URLs: an archive can name no file outside of
+ * its own folder, and `fetch` follows no redirect to a file.
  */
 export const fetchLocal: typeof fetch = async (input, init) => {
   const url = new URL(input instanceof Request ? input.url : input);

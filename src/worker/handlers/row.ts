@@ -20,8 +20,9 @@ export function keptValue<T>(message: KeptMessage<T>): T {
 }
 
 /**
- * Returns the value of a row, without TorchServe's wrapper, and of an input that the page keeps. A wrapper is a plain object whose only key is `data` or
- * `body`; a tensor or an ImageData, which have a `data` and other keys, is a value.
+ * Returns the value of a row, without TorchServe's wrapper, and of an input that the page keeps. A wrapper is a plain
+ * object whose only key is `data` or `body`; a tensor or an ImageData, which have a `data` and other keys, is a
+ * value.
  */
 export function unwrap<T>(row: Row<T>): T {
   if (!isPlainObject(row)) return row;

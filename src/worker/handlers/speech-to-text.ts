@@ -66,7 +66,8 @@ const { maxDuration } = AudioHandler.schema;
  * end Whisper has not told ends with the recording.
  *
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
- * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds; streamed, the text in parts before it
+ * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds;
+ *   streamed, the text in parts before it
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
   declare readonly paramsType?: SpeechToTextParams;

@@ -36,8 +36,9 @@ export interface TextFeatureExtractorParams extends TextParams {
  *
  * The model's output holds a vector for each token, `[rows, tokens, features]`, which `pooling` makes one, and the
  * layers of `dense` change it. Padding does not count. Or it holds a vector for each row, `[rows, features]`, which
- * needs no pooling: the output `sentence_embedding`, if the model has one and no `pooling` is set. Vectors have the length 1 unless `normalize` is false; compare them with `cosineSimilarity` and
- * `nearest` of `tabserve`. In a repository of sentence-transformers, all of this follows from `modules.json`.
+ * needs no pooling: the output `sentence_embedding`, if the model has one and no `pooling` is set. Vectors have the
+ * length 1 unless `normalize` is false; compare them with `cosineSimilarity` and `nearest` of `tabserve`. In a
+ * repository of sentence-transformers, all of this follows from `modules.json`.
  * @answer the text's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
  *   `nearest`
  */

@@ -52,10 +52,11 @@ export async function chooseModel(
   }
   const there = possible.filter((one) => alternatives.some(({ precision }) => precision === one));
   const isComplete = there.every((one) => (precisions ?? possible).includes(one));
-  if (isComplete && config.engine?.dtype !== undefined) throw missingModel(source, wanted);
   if (isComplete) {
+    const error = missingModel(source, wanted);
+    if (config.engine?.dtype !== undefined) throw error;
     const withParts = await loadScript(async () => (await import('./hugging-face/parts.js')).withParts);
-    throw await withParts(missingModel(source, wanted), source);
+    throw await withParts(error, source);
   }
   throw new TabServeError(
     'backend-failed',

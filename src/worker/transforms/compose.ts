@@ -23,10 +23,11 @@ export function compose(...steps: readonly TransformStep[]): Transforms {
 
 /**
  * Resizes with antialiasing, as torchvision resizes a Pillow image. `nearest` takes the pixel under the center, without
- * antialiasing; `box` and `hamming` are Pillow's. If `size` is a number, the shorter side becomes `size` and the longer one `trunc(size * long / short)`.
- * If the longer side then exceeds `maxSize`, which must be greater than `size`, it becomes `maxSize` and the shorter
- * side `trunc(maxSize * size / longer)`. With `rounding: 'transformers'` the sides are those of transformers'
- * `get_size_with_aspect_ratio`: with `maxSize` they may differ by a pixel, and `maxSize` may equal `size`.
+ * antialiasing; `box` and `hamming` are Pillow's. If `size` is a number, the shorter side becomes `size` and the
+ * longer one `trunc(size * long / short)`. If the longer side then exceeds `maxSize`, which must be greater than
+ * `size`, it becomes `maxSize` and the shorter side `trunc(maxSize * size / longer)`. With `rounding: 'transformers'`
+ * the sides are those of transformers' `get_size_with_aspect_ratio`: with `maxSize` they may differ by a pixel, and
+ * `maxSize` may equal `size`.
  * @param size the shorter side, or [height, width]: positive integers; or `image`, the image's own size
  */
 export function resize(
