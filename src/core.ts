@@ -45,7 +45,7 @@ export { FACE_LANDMARKS } from './shared/face-points.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type * from './worker/handlers/index.js';
-export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain/options.js';
+export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain-options.js';
 export type {
   ExplainedClass,
   ExplainProgress,
@@ -60,10 +60,10 @@ export type {
   LabelScore,
   TorchServeClassification,
 } from './worker/outputs/classification.js';
-export type { SpeechEvent, SpeechSegment } from './worker/outputs/speech.js';
+export type { SpeechEvent, SpeechSegment } from './worker/tasks/speech/speech.js';
 export type { Embedding, Pooling } from './worker/outputs/embedding.js';
-export type { ReadText } from './worker/outputs/ocr/ctc.js';
-export type { Point, Quad } from './worker/outputs/ocr/raster.js';
+export type { ReadText } from './worker/tasks/ocr/ctc.js';
+export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export type { Picture } from './worker/outputs/picture.js';
 export { cosineSimilarity, nearest, type Neighbor } from './page/results/similarity.js';
 export type { Serving } from './contract/settings.js';
@@ -73,8 +73,14 @@ export type {
   DetectionForms,
   Detections,
   TorchServeDetection,
-} from './worker/outputs/detection/detection.js';
-export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './worker/outputs/segment.js';
+} from './worker/outputs/boxes/detection.js';
+export type {
+  ClassMap,
+  Segmentation,
+  SegmentationForms,
+  SoftMask,
+  TorchServeMap,
+} from './worker/tasks/segmentation/segment.js';
 export type { EngineOptions, ModelConfig, Progress } from './contract/archive.js';
 export type { RemoteModel, RemoteOptions, RemoteProtocol } from './contract/remote.js';
 export type {

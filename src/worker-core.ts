@@ -24,12 +24,12 @@ export type { NestedList, TestModel, TestOutputs } from './worker/host/test-sess
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './worker/engines/engine.js';
 export * from './worker/handlers/index.js';
 export type { Placement } from './worker/handlers/placements.js';
-export type { ReadText } from './worker/outputs/ocr/ctc.js';
-export type { Point, Quad } from './worker/outputs/ocr/raster.js';
+export type { ReadText } from './worker/tasks/ocr/ctc.js';
+export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export { WorkflowHandler } from './worker/handlers/workflow-handler.js';
 export type { VisionParams } from './worker/handlers/vision-params.js';
-export type { ClassScores } from './worker/handlers/explain/images.js';
-export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain/options.js';
+export type { ClassScores } from './worker/tasks/explain/images.js';
+export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain-options.js';
 export type {
   ExplainedClass,
   ExplainProgress,
@@ -47,18 +47,24 @@ export type {
   DetectionForms,
   Detections,
   TorchServeDetection,
-} from './worker/outputs/detection/detection.js';
-export type { Decoder, DetectionDecoder, ModelFacts, Size, TensorView } from './worker/outputs/detection/decoder.js';
-export type { Proposals } from './worker/outputs/detection/proposals.js';
-export { iou, nms, type ScoredBox } from './worker/outputs/nms.js';
+} from './worker/outputs/boxes/detection.js';
+export type { Decoder, DetectionDecoder, ModelFacts, Size, TensorView } from './worker/outputs/boxes/decoder.js';
+export type { Proposals } from './worker/outputs/boxes/proposals.js';
+export { iou, nms, type ScoredBox } from './worker/outputs/boxes/nms.js';
 export type {
   Classification,
   ClassificationForms,
   LabelScore,
   TorchServeClassification,
 } from './worker/outputs/classification.js';
-export type { ClassMap, Segmentation, SegmentationForms, SoftMask, TorchServeMap } from './worker/outputs/segment.js';
-export type { SpeechEvent, SpeechSegment } from './worker/outputs/speech.js';
+export type {
+  ClassMap,
+  Segmentation,
+  SegmentationForms,
+  SoftMask,
+  TorchServeMap,
+} from './worker/tasks/segmentation/segment.js';
+export type { SpeechEvent, SpeechSegment } from './worker/tasks/speech/speech.js';
 export type { Embedding, Pooling } from './worker/outputs/embedding.js';
 export type { Picture } from './worker/outputs/picture.js';
 export { type Ranked, sigmoid, softmax, topK } from './worker/outputs/scores.js';

@@ -48,11 +48,11 @@ export const MUTANTS = [
   ['shared/retry.ts', 'retries >= MAX_RETRIES', 'retries > MAX_RETRIES'],
   ['shared/retry.ts', 'Math.max(backoff, retryAfter)', 'Math.min(backoff, retryAfter)'],
   // Decoders.
-  ['worker/outputs/speech.ts', 'now - silentFrom < minSilence', 'now - silentFrom <= minSilence'],
-  ['worker/outputs/speech.ts', 'now - from < (rate * minSilence', 'now - from <= (rate * minSilence'],
-  ['worker/outputs/detection/nanodet.ts', 'ymin: cy - distance(1)', 'ymin: cy - distance(3)'],
-  ['worker/outputs/detection/yolov8.ts', 'first <= second ? 0 : 1', 'first < second ? 0 : 1'],
-  ['worker/outputs/detection/boxes.ts', 'xmin: a - c / 2', 'xmin: a - c'],
+  ['worker/tasks/speech/speech.ts', 'now - silentFrom < minSilence', 'now - silentFrom <= minSilence'],
+  ['worker/tasks/speech/speech.ts', 'now - from < (rate * minSilence', 'now - from <= (rate * minSilence'],
+  ['worker/outputs/boxes/nanodet.ts', 'ymin: cy - distance(1)', 'ymin: cy - distance(3)'],
+  ['worker/outputs/boxes/yolov8.ts', 'first <= second ? 0 : 1', 'first < second ? 0 : 1'],
+  ['worker/outputs/boxes/boxes.ts', 'xmin: a - c / 2', 'xmin: a - c'],
   // HTTP.
   ['server/http/request-body.ts', 'bytes.length > maxRequestSize', 'bytes.length > 2 * maxRequestSize'],
   ['server/node/http/held-bodies.ts', 'this.#total -= body.bytes', 'this.#total -= 0'],

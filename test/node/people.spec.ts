@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { FaceLandmarks, HandLandmarks, PoseLandmarks } from '../../src/index.ts';
-import { refinePoints } from '../../src/worker/outputs/people/heat-maps.ts';
-import { bodyMask } from '../../src/worker/outputs/body-mask.ts';
-import { readPoints } from '../../src/worker/outputs/people/points.ts';
+import { refinePoints } from '../../src/worker/tasks/people/heat-maps.ts';
+import { bodyMask } from '../../src/worker/tasks/people/body-mask.ts';
+import { readPoints } from '../../src/worker/tasks/people/points.ts';
 import {
   archive,
   ASTRONAUT,

@@ -1,4 +1,4 @@
-import type { ImageClassifier } from '../../../src/worker/handlers/image-classifier.ts';
+import type { ImageClassifier } from '../../../src/worker/tasks/pictures/image-classifier.ts';
 import { load, type Client } from '../../../src/index.ts';
 import { CONFIG } from '../contenders/tabserve.ts';
 import { MODEL_URL } from '../model.ts';

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 import { FACE_LANDMARKS } from '../../shared/face-points.js';
-import type { Landmark } from '../../worker/outputs/people/found.js';
+import type { Landmark } from '../../worker/tasks/people/found.js';
 import { between, checkLandmarks, cross, degrees, distance, dot, middle, unit, type Vector } from './vectors.js';
 
 /** A face of `face_landmarker`. */

@@ -1,4 +1,4 @@
-import type { Landmark } from '../../worker/outputs/people/found.js';
+import type { Landmark } from '../../worker/tasks/people/found.js';
 import { between, checkLandmarks, degrees, distance, dot, unit } from './vectors.js';
 
 /** What a hand shows: MediaPipe's seven gestures, or none of them. */

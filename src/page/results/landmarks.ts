@@ -1,4 +1,4 @@
-import type { Landmark } from '../../worker/outputs/people/found.js';
+import type { Landmark } from '../../worker/tasks/people/found.js';
 import type { Connection } from './connections.js';
 
 /** Points that are less likely to be visible are not drawn. */

@@ -1,7 +1,7 @@
 /** Converts results to pixels for a canvas, in the opacities of one color. Importing this file uses no browser global. */
 import { TabServeError } from '../../contract/errors.js';
 import type { ImageExplanation } from '../../worker/outputs/explanation.js';
-import type { Segmentation } from '../../worker/outputs/segment.js';
+import type { Segmentation } from '../../worker/tasks/segmentation/segment.js';
 
 /** Red, green, blue and alpha, in 0..255; the default of alpha is 255. */
 export type Color = readonly [red: number, green: number, blue: number, alpha?: number];

@@ -1,8 +1,8 @@
 /** Converts results to pixels for a canvas, in many colors. Importing this file uses no browser global. */
-import type { Instance } from '../../worker/handlers/instance-segmenter.js';
-import type { DepthMap } from '../../worker/outputs/depth.js';
+import type { Instance } from '../../worker/tasks/instances/instance-segmenter.js';
+import type { DepthMap } from '../../worker/tasks/segmentation/depth.js';
 import type { Picture } from '../../worker/outputs/picture.js';
-import type { Segmentation } from '../../worker/outputs/segment.js';
+import type { Segmentation } from '../../worker/tasks/segmentation/segment.js';
 import { wrongKind, type Color } from './opacity.js';
 
 export interface PaintClassesOptions {

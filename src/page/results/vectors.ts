@@ -1,6 +1,6 @@
 /** Points in space, for measures of landmarks. */
 import { TabServeError } from '../../contract/errors.js';
-import type { Landmark } from '../../worker/outputs/people/found.js';
+import type { Landmark } from '../../worker/tasks/people/found.js';
 
 export type Vector = readonly [x: number, y: number, z: number];
 

@@ -17,7 +17,7 @@ export const FIRST = [
   'worker/engines/onnx/webgpu-jspi',
   'worker/handlers/registry',
   'worker/handlers/base-handler',
-  'worker/handlers/image-classifier',
+  'worker/tasks/pictures/image-classifier',
   'worker/handlers/several-labels',
   ...['jinja', 'onnx-webgl', 'tokenizers', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
   // Small, and needed by several parts.
@@ -25,8 +25,8 @@ export const FIRST = [
   'worker/handlers/embed',
   'worker/handlers/state-schema',
   'worker/handlers/workflow-handler',
-  'worker/handlers/explain/score-variants',
-  'worker/handlers/explain/target',
+  'worker/tasks/explain/score-variants',
+  'worker/tasks/explain/target',
   'worker/outputs/maps',
 ];
 

@@ -1,8 +1,8 @@
 /** From the boxes that a model proposes in its tensor to those that count, in pixels of the image. */
-import type { Size } from '../outputs/detection/decoder.js';
-import type { Box } from '../outputs/detection/detection.js';
-import { selectBoxes, type Proposals } from '../outputs/detection/proposals.js';
-import { nms } from '../outputs/nms.js';
+import type { Size } from '../outputs/boxes/decoder.js';
+import type { Box } from '../outputs/boxes/detection.js';
+import { selectBoxes, type Proposals } from '../outputs/boxes/proposals.js';
+import { nms } from '../outputs/boxes/nms.js';
 import type { Placement } from './placements.js';
 
 export interface BoxThresholds {

@@ -1,7 +1,7 @@
 /** The inputs that a model of images has beside the images, and what fills them. */
 import { zeroData } from '../../contract/dtypes.js';
 import type { Tensor, TensorInfo } from '../../contract/tensors.js';
-import type { Size } from '../outputs/detection/decoder.js';
+import type { Size } from '../outputs/boxes/decoder.js';
 import { toFloat16 } from '../tensors/float16.js';
 
 /** The size of a batch of images, in pixels of their tensor. */

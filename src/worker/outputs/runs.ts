@@ -1,5 +1,5 @@
 import type { OnArrayBuffer } from '../../contract/tensors.js';
-import type { Box } from './detection/detection.js';
+import type { Box } from './boxes/detection.js';
 
 /** Which pixels of a photo are in a mask. */
 export interface RunMask {

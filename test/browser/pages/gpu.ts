@@ -4,8 +4,8 @@ import type { DecodedImage, ImageInput, Pixels, Rect, Region } from '../../../sr
 import type { Observation } from '../../../src/contract/metrics.js';
 import type { Tensor, Tensors } from '../../../src/contract/tensors.js';
 import { onnxWebgpu } from '../../../src/worker/engines/onnx-webgpu.js';
-import { ImageClassifier } from '../../../src/worker/handlers/image-classifier.js';
-import { LandmarkModel, type PlacedOutputs, runOnCrops } from '../../../src/worker/handlers/landmark-model.js';
+import { ImageClassifier } from '../../../src/worker/tasks/pictures/image-classifier.js';
+import { LandmarkModel, type PlacedOutputs, runOnCrops } from '../../../src/worker/tasks/people/landmark-model.js';
 import type { Row } from '../../../src/worker/handlers/row.js';
 import { createFiles } from '../../../src/worker/models/files.js';
 import type { Classification } from '../../../src/worker/outputs/classification.js';

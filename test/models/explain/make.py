@@ -1,4 +1,4 @@
-"""Makes `goldens.json`: explanations by NumPy, PyTorch and ONNX Runtime, for `test/unit/worker/handlers/explain.spec.ts` and `test/browser/explain.spec.ts`.
+"""Makes `goldens.json`: explanations by NumPy, PyTorch and ONNX Runtime, for `test/unit/worker/tasks/explain/explain.spec.ts` and `test/browser/explain.spec.ts`.
 
     pip install numpy torch onnxruntime pillow tokenizers
     python test/models/explain/make.py

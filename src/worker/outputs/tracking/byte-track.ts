@@ -3,8 +3,8 @@
  * the boxes of low score for the objects that it follows.
  */
 import { assign } from './assignment.js';
-import type { Box } from '../detection/detection.js';
-import { iou } from '../nms.js';
+import type { Box } from '../boxes/detection.js';
+import { iou } from '../boxes/nms.js';
 import { boxOf, correct, predict, startMotion, type Motion } from './kalman.js';
 
 /** What the tracker follows. */

@@ -3,7 +3,7 @@
  * center, the ratio of width to height, and the height. Each of the four has its own velocity, and no noise is shared,
  * so their covariances are four matrices of 2 × 2.
  */
-import type { Box } from '../detection/detection.js';
+import type { Box } from '../boxes/detection.js';
 
 /** One of the four numbers of a box: its value, its velocity a frame, and their covariances. */
 type Axis = readonly [value: number, velocity: number, ofValue: number, ofBoth: number, ofVelocity: number];

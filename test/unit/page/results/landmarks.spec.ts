@@ -8,7 +8,7 @@ import {
 } from '../../../../src/page/results/connections.ts';
 import { paintLandmarks } from '../../../../src/page/results/landmarks.ts';
 import { FACE_LANDMARKS } from '../../../../src/shared/face-points.ts';
-import { COCO_LANDMARKS } from '../../../../src/worker/outputs/people/names.ts';
+import { COCO_LANDMARKS } from '../../../../src/worker/tasks/people/names.ts';
 
 type Pairs = readonly (readonly [number, number])[];
 const expected = JSON.parse(

@@ -7,7 +7,7 @@ import { PredictionError } from '../../../../src/contract/errors.ts';
 import { startEngine } from '../../../../src/server/node/engines.ts';
 import type { GeneratedAnswer, GeneratedText, Prompt } from '../../../../src/worker/handlers/generation-handler.ts';
 import { loadHandler } from '../../../../src/worker/handlers/registry.ts';
-import { TextToText } from '../../../../src/worker/handlers/text-to-text.ts';
+import { TextToText } from '../../../../src/worker/tasks/writing/text-to-text.ts';
 import type { TextToTextParams, TextToTextSettings } from '../../../../src/worker/generation/text-to-text-settings.ts';
 import { batchContext } from '../../../../src/worker/host/context.ts';
 import { OpenHandlers } from '../../../../src/worker/host/open-handlers.ts';

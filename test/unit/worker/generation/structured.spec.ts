@@ -9,7 +9,7 @@ import { createTestContext } from '../../../../src/worker.ts';
 import { Automaton, type State } from '../../../../src/worker/generation/grammar/automaton.ts';
 import { schemaGrammar } from '../../../../src/worker/generation/grammar/json-schema.ts';
 import type { GeneratedText } from '../../../../src/worker/handlers/generation-handler.ts';
-import { TextGenerator } from '../../../../src/worker/handlers/text-generator.ts';
+import { TextGenerator } from '../../../../src/worker/tasks/writing/text-generator.ts';
 import { random } from '../../../random.ts';
 import { generationFiles } from './models.ts';
 import { randomSchema } from './random-schemas.ts';

@@ -1,10 +1,10 @@
 // What every handler answers when a model, or an override of `inference`, returns other outputs than it should.
 import { expect, test } from '@playwright/test';
-import { ImageToImage } from '../../../../src/worker/handlers/image-to-image.ts';
-import { TextDetector } from '../../../../src/worker/handlers/text-detector.ts';
-import { TextOrienter } from '../../../../src/worker/handlers/text-orienter.ts';
-import { TextRecognizer } from '../../../../src/worker/handlers/text-recognizer.ts';
-import { VoiceActivityDetector } from '../../../../src/worker/handlers/voice-activity-detector.ts';
+import { ImageToImage } from '../../../../src/worker/tasks/pictures/image-to-image.ts';
+import { TextDetector } from '../../../../src/worker/tasks/ocr/text-detector.ts';
+import { TextOrienter } from '../../../../src/worker/tasks/ocr/text-orienter.ts';
+import { TextRecognizer } from '../../../../src/worker/tasks/ocr/text-recognizer.ts';
+import { VoiceActivityDetector } from '../../../../src/worker/tasks/speech/voice-activity-detector.ts';
 import {
   createTestContext,
   ImageClassifier,

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Pixels } from '../../../../../src/contract/images.js';
 import { HUB_PRECISIONS as PRECISIONS } from '../../../../../src/contract/precisions.js';
-import { DETECTORS } from '../../../../../src/worker/outputs/detection/hugging-face.js';
+import { DETECTORS } from '../../../../../src/worker/tasks/detection/hugging-face.js';
 import { imageProcessingOf } from '../../../../../src/worker/models/hugging-face/image-processing.js';
 import {
   IMAGE_PROCESSORS,

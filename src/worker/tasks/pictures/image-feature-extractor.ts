@@ -1,0 +1,103 @@
+import { TabServeError } from '../../../contract/errors.js';
+import type { Context } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Tensor, Tensors } from '../../../contract/tensors.js';
+import { poolMaps, poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
+import type { MapLayout } from '../../outputs/maps.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import { centerCrop, compose, normalize, resize, toTensor } from '../../transforms/index.js';
+import { checkFeatures, embed, NORMALIZE, projection } from '../../handlers/embed.js';
+import { isChannelsLast } from '../../handlers/image-input.js';
+import { codeOfParams } from '../../handlers/row.js';
+import { VisionHandler } from '../../handlers/vision-handler.js';
+import type { VisionParams } from '../../handlers/vision-params.js';
+
+/** The `params` of an image feature extractor. */
+export interface ImageFeatureExtractorParams extends VisionParams {
+  /** How the vectors of an image's positions become one. */
+  readonly pooling?: 'mean' | 'cls';
+  /** Whether the vector's length is 1. */
+  readonly normalize?: boolean;
+}
+
+/**
+ * Returns the features of each image as one vector, for search by likeness and for clustering.
+ *
+ * The model's output holds
+ * - a vector for each row, `[rows, features]`;
+ * - maps, `[rows, features, height, width]` or `[rows, height, width, features]`: the vector has the mean of each map;
+ * - a vector for each position, `[rows, positions, features]`, as vision transformers return: the vector is the first
+ *   one (`cls`) or, with `pooling: 'mean'`, the mean of all.
+ *
+ * The default transforms are ImageNet's. Vectors have the length 1 unless `normalize` is false; compare them with
+ * `cosineSimilarity` and `nearest` of `tabserve`.
+ * @answer the image's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
+ *   `nearest`
+ */
+export class ImageFeatureExtractor extends VisionHandler<Embedding> {
+  declare readonly paramsType?: ImageFeatureExtractorParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['VisionModelWithProjection'],
+    processor: 'image',
+    handlerConfig: projection('image_embeds'),
+  };
+
+  static override readonly schema: ConfigSchema = {
+    pooling: {
+      enum: ['mean', 'cls'],
+      description:
+        'For an output [rows, positions, features]: whether the vector is the first one (cls) or the mean of all. Default: cls. Maps always become their means.',
+    },
+    layout: {
+      enum: ['NCHW', 'NHWC'],
+      readOnly: true,
+      description: 'The layout of an output that has maps. Default: the layout of the input.',
+    },
+    ...NORMALIZE,
+  };
+
+  override imageProcessing = compose(
+    resize(256),
+    centerCrop(224),
+    toTensor(),
+    normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+  );
+
+  /**
+   * Opens the model and checks its output.
+   * @throws `model-config` if the output cannot hold features
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    checkFeatures(this.outputInfo);
+  }
+
+  /** Converts the model's output to one vector for each row, and transfers its buffer to the page. */
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Embedding {
+    return embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
+      pool: (part, index) => this.#pool(part, index, context),
+      normalize: (index) => this.param('normalize', index, context),
+    });
+  }
+
+  #pool(part: Tensor, index: number, context: Context): Embedding {
+    const pooling = this.param<Pooling | undefined>('pooling', index, context);
+    const rank = part.dims.length;
+    if (rank === 2) return poolPositions(part, pooling ?? 'cls');
+    if (rank === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;
+    if (rank === 3 && pooling !== 'cls') return poolMaps(part, this.#layout);
+    const { name } = this.outputInfo;
+    const isOfPooling = rank === 1 || rank === 3;
+    throw new TabServeError(
+      isOfPooling ? codeOfParams(['pooling'], index, context) : 'model-config',
+      isOfPooling
+        ? `pooling: "${pooling}" does not apply to the output "${name}", which has ${rank === 1 ? 'one vector for each image' : 'maps, whose means are the vector'}. Remove pooling.`
+        : `handler.outputName: an image feature extractor needs 1 to 3 dims for each image, but for one image "${name}" has the dims [${part.dims.join(', ')}]. Name another output.`,
+    );
+  }
+
+  get #layout(): MapLayout {
+    return (this.config['layout'] as MapLayout | undefined) ?? (isChannelsLast(this.imageProcessing) ? 'NHWC' : 'NCHW');
+  }
+}

@@ -1,0 +1,273 @@
+import { checkDuration, openAudio } from '../../audio/read-audio.js';
+import { Resampler, type ResamplerState } from '../../audio/resampler.js';
+import { checkFinite } from '../../audio/samples.js';
+import type { AudioInput } from '../../../contract/audio.js';
+import { TabServeError } from '../../../contract/errors.js';
+import type { Context } from '../../../contract/handler.js';
+import type { OnArrayBuffer, Tensors } from '../../../contract/tensors.js';
+import {
+  findSpeech,
+  followSpeech,
+  SPEECH_START,
+  type SpeechEvent,
+  type SpeechProgress,
+  type SpeechRules,
+  type SpeechSegment,
+} from './speech.js';
+import { checkRows, numbersOf } from '../../outputs/rows.js';
+import { transferResult } from '../../outputs/transfer.js';
+import { checkScores } from '../../outputs/scores.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import { concatenate } from '../../tensors/concatenate.js';
+import { toFloats } from '../../tensors/tensors.js';
+import { AudioHandler } from '../../handlers/audio-handler.js';
+import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
+
+/** The `params` of a voice activity detector. */
+export interface VoiceActivityParams {
+  /** Speech begins with a window whose probability is at least this, in 0..1. */
+  readonly threshold?: number;
+  /** Speech may end with a window whose probability is below this, in 0..1. */
+  readonly negThreshold?: number;
+  /** Milliseconds: shorter speech is dropped. Not for sequences. */
+  readonly minSpeechDurationMs?: number;
+  /** Seconds: longer speech is divided. Not for sequences. */
+  readonly maxSpeechDurationS?: number;
+  /** Milliseconds: a shorter silence does not end speech. */
+  readonly minSilenceDurationMs?: number;
+  /** Milliseconds that are added to speech on both sides. */
+  readonly speechPadMs?: number;
+}
+
+/** The speech in a recording. */
+export interface VoiceActivity {
+  /** In order; they do not overlap. */
+  readonly segments: readonly SpeechSegment[];
+  /** The probability of speech, one for each window of 32 ms, the last of which may be shorter. */
+  readonly probabilities: OnArrayBuffer<Float32Array>;
+  /** Length of the recording, in seconds. */
+  readonly duration: number;
+}
+
+/** What one piece of a sequence adds. */
+export interface VoiceActivityUpdate {
+  /** The probability of speech, one for each window of 32 ms that this piece has completed: it may be none. */
+  readonly probabilities: OnArrayBuffer<Float32Array>;
+  /** Where speech began or ended, in seconds since the sequence's start, in order. */
+  readonly events: readonly SpeechEvent[];
+  /** Whether somebody is speaking at the end of this piece. */
+  readonly speaking: boolean;
+}
+
+/** The state of a sequence. */
+interface LiveState extends Voice {
+  /** The sample rate of the pieces. */
+  readonly sampleRate: number;
+  readonly resampler: ResamplerState;
+  /** Samples that do not fill a window yet. */
+  readonly rest: Float32Array;
+  readonly progress: SpeechProgress;
+}
+
+const WINDOWS = { size: WINDOW, rate: RATE } as const;
+
+/**
+ * Returns where somebody speaks, with Silero VAD 5 (https://github.com/snakers4/silero-vad). A single request is a
+ * whole recording, and its answer are the segments of speech, by the rules of silero-vad's `get_speech_timestamps`. A
+ * request of a sequence is a piece of a live recording, of any length, and its answer says where speech has begun or
+ * ended, by the rules of its `VADIterator`. Sound of any sample rate is resampled to 16 kHz.
+ * @answer `{ segments: [{ start, end }, …], probabilities, duration }` in seconds; [in a
+ *   sequence](sequences.md#voice-activity) `{ events, speaking, probabilities }`
+ */
+export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
+  declare readonly paramsType?: VoiceActivityParams;
+  declare readonly sequenceResultType?: VoiceActivityUpdate;
+
+  static override readonly schema: ConfigSchema = {
+    sampleRate: {
+      const: RATE,
+      readOnly: true,
+      description: 'Silero VAD hears 16,000 samples per second.',
+      default: RATE,
+    },
+    threshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'Speech begins with a window whose probability is at least this.',
+      default: 0.5,
+    },
+    negThreshold: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description:
+        'Speech may end with a window whose probability is below this. Default: threshold − 0.15, at least 0.01.',
+    },
+    minSpeechDurationMs: {
+      type: 'number',
+      minimum: 0,
+      description: 'Milliseconds: shorter speech is dropped. Not for sequences.',
+      default: 250,
+    },
+    maxSpeechDurationS: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      description:
+        'Seconds: longer speech is divided, at its longest silence of more than 98 ms if it has one. Not for sequences. Default: no limit.',
+    },
+    minSilenceDurationMs: {
+      type: 'number',
+      minimum: 0,
+      description: 'Milliseconds: a shorter silence does not end speech.',
+      default: 100,
+    },
+    speechPadMs: {
+      type: 'number',
+      minimum: 0,
+      description: 'Milliseconds that are added to speech on both sides.',
+      default: 30,
+    },
+  };
+
+  /** The rows of a batch. */
+  readonly #voices = new WeakMap<Context, Map<number, Voice>>();
+  readonly #live = new WeakMap<Context, Map<number, Omit<LiveState, keyof Voice | 'progress'>>>();
+
+  /** Opens the model. @throws `model-config` if it is not Silero VAD 5 or 6 */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    checkSilero(this.model);
+  }
+
+  /** Returns the model's inputs for a window of silence. */
+  override example(_context: Context): Tensors {
+    return {
+      input: { dtype: 'float32', dims: [1, CONTEXT + WINDOW], data: new Float32Array(CONTEXT + WINDOW) },
+      state: { dtype: 'float32', dims: [2, 1, STATE / 2], data: new Float32Array(STATE) },
+      sr: { dtype: 'int64', dims: [], data: BigInt64Array.of(BigInt(RATE)) },
+    };
+  }
+
+  /**
+   * Returns the samples that fill windows: of a recording all, with silence after the last; of a sequence those that a
+   * later piece cannot change.
+   */
+  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
+    if (context.sequenceId(index) === undefined) return await super.readRow(input, index, context);
+    const before = context.state(index) as LiveState | undefined;
+    const recording = await openAudio(input);
+    const { sampleRate } = recording;
+    if (before && before.sampleRate !== sampleRate)
+      throw new TabServeError(
+        'invalid-input',
+        `The sequence began with ${before.sampleRate} samples per second, and this piece has ${sampleRate}. Open a sequence for each recording.`,
+      );
+    checkDuration(recording, this.maxDuration);
+    const resampler = new Resampler(sampleRate, RATE, before?.resampler);
+    const parts: Float32Array[] = [before?.rest ?? new Float32Array(0)];
+    for await (const block of recording.blocks()) {
+      checkFinite(block);
+      parts.push(resampler.push(block));
+    }
+    const samples = concatenate(parts);
+    const whole = samples.length - (samples.length % WINDOW);
+    mapOf(this.#live, context).set(index, { sampleRate, resampler: resampler.state, rest: samples.slice(whole) });
+    if (before) mapOf(this.#voices, context).set(index, { context: before.context, state: before.state });
+    return samples.slice(0, whole);
+  }
+
+  /** Runs the model window by window; the rows of a batch run together. Given the model's own inputs, runs it once. */
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    if ('state' in inputs) return await this.model.run(inputs);
+    const { data, dims } = inputs[this.inputInfo.name]!;
+    const [rows, length] = dims as readonly [number, number];
+    const voices = mapOf(this.#voices, context);
+    const probabilities = await runWindows(
+      this.model,
+      Array.from({ length: rows }, (_, index) => ({
+        samples: (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context)),
+        voice: voices.get(index),
+        onVoice: (voice) => void voices.set(index, voice),
+      })),
+      context,
+    );
+    const most = Math.max(...probabilities.map((row) => row.length));
+    const output = new Float32Array(rows * most);
+    for (const [index, row] of probabilities.entries()) output.set(row, index * most);
+    return { [this.outputInfo.name]: { dtype: 'float32', dims: [rows, most], data: output } };
+  }
+
+  /**
+   * Converts probabilities to segments of speech or, for a sequence, to where it began and ended. A row with a
+   * number that is no probability fails with `inference-failed`.
+   */
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => VoiceActivity {
+    const { name } = this.outputInfo;
+    const rows = context.systemProperties.batchSize;
+    const output = numbersOf(outputs, name);
+    checkRows(name, output, rows);
+    const data = toFloats(output);
+    const most = data.length / rows;
+    return (index) => {
+      const count = Math.ceil(this.sampleCount(index, context) / WINDOW);
+      const probabilities = (data as OnArrayBuffer<Float32Array>).slice(index * most, index * most + count);
+      checkScores(probabilities, 'probabilities', false);
+      const live = this.#live.get(context)?.get(index);
+      const result = live
+        ? this.#update(probabilities, live, index, context)
+        : this.#activity(probabilities, index, context);
+      // For a sequence, it is of another type: see `sequenceResultType`.
+      return transferResult(result, [probabilities.buffer]) as VoiceActivity;
+    };
+  }
+
+  #activity(probabilities: OnArrayBuffer<Float32Array>, index: number, context: Context): VoiceActivity {
+    const samples = this.sampleCount(index, context);
+    const segments = findSpeech(probabilities, samples, this.#rules(index, context), WINDOWS);
+    return { segments, probabilities, duration: samples / RATE };
+  }
+
+  #update(
+    probabilities: OnArrayBuffer<Float32Array>,
+    live: Omit<LiveState, keyof Voice | 'progress'>,
+    index: number,
+    context: Context,
+  ): VoiceActivityUpdate {
+    const before = context.state(index) as LiveState | undefined;
+    const rules = this.#rules(index, context);
+    const events: SpeechEvent[] = [];
+    let progress = before?.progress ?? SPEECH_START;
+    for (const probability of probabilities) {
+      const next = followSpeech(progress, probability, rules, WINDOWS);
+      progress = next.progress;
+      if (next.event) events.push(next.event);
+    }
+    const voice = this.#voices.get(context)?.get(index) ?? silence();
+    context.setState(index, { ...live, ...voice, progress } satisfies LiveState);
+    return { probabilities, events, speaking: progress.speaking };
+  }
+
+  #rules(index: number, context: Context): SpeechRules {
+    const value = <T>(name: keyof SpeechRules): T => this.param<T>(name, index, context);
+    const threshold = value<number>('threshold');
+    return {
+      threshold,
+      negThreshold: value<number | undefined>('negThreshold') ?? Math.max(threshold - 0.15, 0.01),
+      minSpeechDurationMs: value('minSpeechDurationMs'),
+      maxSpeechDurationS: value<number | undefined>('maxSpeechDurationS') ?? Infinity,
+      minSilenceDurationMs: value('minSilenceDurationMs'),
+      speechPadMs: value('speechPadMs'),
+    };
+  }
+}
+
+function silence(): Voice {
+  return { context: new Float32Array(CONTEXT), state: new Float32Array(STATE) };
+}
+
+function mapOf<Value>(maps: WeakMap<Context, Map<number, Value>>, context: Context): Map<number, Value> {
+  const map = maps.get(context) ?? new Map<number, Value>();
+  maps.set(context, map);
+  return map;
+}

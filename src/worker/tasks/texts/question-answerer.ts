@@ -1,0 +1,149 @@
+import type { Context } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import { TabServeError } from '../../../contract/errors.js';
+import type { Tensors } from '../../../contract/tensors.js';
+import { findAnswers, type Answer, type AnswerWindow } from './answers.js';
+import { numbersOf } from '../../outputs/rows.js';
+import { checkScores } from '../../outputs/scores.js';
+import { toFloats } from '../../tensors/tensors.js';
+import { checkKeys } from '../../../shared/check-keys.js';
+import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
+import { readText } from '../../text/read-text.js';
+import type { Encoding } from '../../text/tokenizer.js';
+import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+
+export type { Answer } from './answers.js';
+
+/** The input of one row: a question, and the text that answers it. */
+export interface QuestionInput {
+  readonly question: string;
+  readonly context: string;
+}
+
+/** The `params` of `question_answerer`. */
+export interface QuestionAnswererParams extends TextParams {
+  /** The largest number of answers. */
+  readonly topK?: number;
+  /** The largest number of tokens in an answer. */
+  readonly maxAnswerLength?: number;
+  /** The number of tokens that two windows of a long context share. */
+  readonly stride?: number;
+  /** Whether "no answer" is one: an empty text. */
+  readonly handleImpossibleAnswer?: boolean;
+  /** Whether answers begin and end with words. */
+  readonly alignToWords?: boolean;
+}
+
+/** The largest number of tokens that the model gets at once, unless `maxLength` says so. */
+const MAX_TOKENS = 384;
+const MAX_STRIDE = 128;
+const OUTPUTS = ['start_logits', 'end_logits'] as const;
+
+/**
+ * Finds the answer to a question in a text, of any length: that of transformers' pipeline `question-answering`. The
+ * model's outputs `start_logits` and `end_logits`, `[rows, tokens]`, say where an answer begins and ends.
+ * @input `{ question, context }`
+ * @answer `[{ answer, score, start, end }, …]`, best first, for the input `{ question, context }`;
+ *   `context.slice(start, end)` is the answer
+ */
+export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, QuestionInput> {
+  declare readonly paramsType?: QuestionAnswererParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['ForQuestionAnswering'],
+    processor: 'tokenizer',
+  };
+
+  static override readonly schema: ConfigSchema = {
+    topK: { type: 'integer', minimum: 1, description: 'The largest number of answers.', default: 1 },
+    maxAnswerLength: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The largest number of tokens in an answer.',
+      default: 15,
+    },
+    stride: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'The number of tokens that two windows share, if question and context have more tokens than maxLength, or without it than 384. Default: 128, and at most half of that length.',
+    },
+    handleImpossibleAnswer: {
+      type: 'boolean',
+      description: 'Whether "no answer" is one: an empty text.',
+      default: false,
+    },
+    alignToWords: {
+      type: 'boolean',
+      description: 'Whether answers begin and end with words. Turn it off for languages without spaces.',
+      default: true,
+    },
+  };
+
+  readonly #contexts = new WeakMap<Encoding, string>();
+
+  /**
+   * Opens the model, and checks its outputs.
+   * @throws `model-config` if it has no outputs `start_logits` and `end_logits` `[rows, tokens]`
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const { outputs } = this.model;
+    if (!OUTPUTS.every((wanted) => outputs.some(({ name, dims }) => name === wanted && dims.length === 2)))
+      throw new TabServeError(
+        'model-config',
+        `question_answerer needs the outputs ${OUTPUTS.join(' and ')}, [rows, tokens]; the model's outputs are ${outputs.map(({ name, dims }) => `"${name}" [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. Export it for question answering.`,
+      );
+  }
+
+  protected override async encodeRow(
+    input: QuestionInput,
+    index: number,
+    context: Context,
+  ): Promise<readonly Encoding[]> {
+    const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+    if (!isRecord(input) || !isText(input.question) || !isText(input.context))
+      throw new TabServeError('invalid-input', 'Expected { question, context }: two texts, neither of them empty.');
+    checkKeys(input, ['question', 'context']);
+    const { text, textPair } = await readText({ text: input.question, textPair: input.context });
+    const isSet = this.param<number | undefined>('maxLength', index, context) !== undefined;
+    const limit = Math.min(this.tokenLimit(index, context), isSet ? Infinity : MAX_TOKENS);
+    const stride =
+      this.param<number | undefined>('stride', index, context) ?? Math.min(Math.floor(limit / 2), MAX_STRIDE);
+    const windows = this.tokenizer.windows(text, textPair, limit, stride);
+    for (const window of windows) this.#contexts.set(this.filled(window), textPair!);
+    return windows;
+  }
+
+  /** Converts the model's outputs, `[rows, tokens]`, to the answers of each question. */
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly Answer[] {
+    const [starts, ends] = OUTPUTS.map((name) => toFloats(numbersOf(outputs, name))) as [Float32Array, Float32Array];
+    const tokens = numbersOf(outputs, OUTPUTS[0]).dims[1]!;
+    return (index) => {
+      const { first, encodings } = this.modelRows(index, context)!;
+      const windows = encodings.map(({ ids, places }, part): AnswerWindow => {
+        const from = (first + part) * tokens + this.tokenSpan(index, context, part)!.start;
+        const [startLogits, endLogits] = [starts, ends].map((logits) => logits.subarray(from, from + ids.length)) as [
+          Float32Array,
+          Float32Array,
+        ];
+        checkScores(startLogits, 'logits', false);
+        checkScores(endLogits, 'logits', false);
+        return {
+          startLogits,
+          endLogits,
+          places: places!.map((place) => (place?.text === 1 ? place : undefined)),
+          classTokens: ids.flatMap((id, at) => (id === this.tokenizer.classId ? [at] : [])),
+        };
+      });
+      return findAnswers(this.#contexts.get(encodings[0]!)!, windows, {
+        topK: this.param('topK', index, context),
+        maxAnswerLength: this.param('maxAnswerLength', index, context),
+        handleImpossibleAnswer: this.param('handleImpossibleAnswer', index, context),
+        alignToWords: this.param('alignToWords', index, context),
+      });
+    };
+  }
+
+  protected override emptyResult: readonly Answer[] = [];
+}

@@ -1,0 +1,151 @@
+import { loadScript } from '../../../shared/load-script.js';
+import type { Context, Params } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Tensors } from '../../../contract/tensors.js';
+import { activationFault } from '../../outputs/activation.js';
+import {
+  checkClasses,
+  classify,
+  classScores,
+  maxResultClasses,
+  rowScores,
+  type Classification,
+  type ClassificationForms,
+  type ClassifyOptions,
+  type ClassOutput,
+  type ClassScoreKind,
+} from '../../outputs/classification.js';
+import type { TextExplanation } from '../../outputs/explanation.js';
+import { numbersOf } from '../../outputs/rows.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import { TEXT_EXPLAIN_SCHEMA, type TextExplainParams } from '../../handlers/explain-options.js';
+import type { Row as RowOf } from '../../handlers/row.js';
+import { activationOf, SEVERAL_LABELS, severalLabels, thresholdOf } from '../../handlers/several-labels.js';
+import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+
+/** The `params` of a text classifier. */
+export interface TextClassifierParams extends TextParams {
+  /** The largest number of classes in a result. */
+  readonly topK?: number;
+  /** With `multiLabel`: a result has the labels whose probability, in 0..1, reaches this threshold. */
+  readonly threshold?: number;
+  /** What the model's output holds. */
+  readonly output?: ClassScoreKind;
+  /** The form of the result: a list, best first, or TorchServe's record. */
+  readonly result?: keyof ClassificationForms;
+}
+
+/**
+ * Implements TorchServe's text classifier: returns the classes of each text, best first. A result has all classes
+ * unless `topK` limits their number. Softmax converts logits to probabilities. With `multiLabel`, sigmoid converts
+ * them, and a result has only the labels whose probability reaches `threshold`, so it may be empty.
+ * @answer `[{ label, score }, …]`, best first
+ */
+export class TextClassifier extends TextHandler<Classification, TextExplanation> {
+  declare readonly paramsType?: TextClassifierParams;
+  declare readonly resultForms?: ClassificationForms;
+  declare readonly explainParamsType?: TextExplainParams;
+
+  static override readonly explainSchema: ConfigSchema = TEXT_EXPLAIN_SCHEMA;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['ForSequenceClassification'],
+    processor: 'tokenizer',
+    hasClasses: true,
+    /** The rules of transformers' text classification pipeline. */
+    handlerConfig(config, own) {
+      if (config['problem_type'] === 'regression') return own['output'] === undefined ? { output: 'values' } : {};
+      return severalLabels(config);
+    },
+  };
+
+  static override readonly schema: ConfigSchema = {
+    output: {
+      enum: ['logits', 'probabilities', 'values'],
+      description:
+        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities; probabilities; or values, which are the scores, as of a regression.",
+      default: 'logits',
+    },
+    ...SEVERAL_LABELS,
+    topK: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The largest number of classes in a result. Default: all classes.',
+    },
+    result: {
+      enum: ['typed', 'torchserve'],
+      description: 'The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
+      default: 'typed',
+    },
+  };
+
+  /** The default number of classes in a result; the config and a request's `params` override it. */
+  topk = Infinity;
+
+  protected override get defaults(): Params {
+    return { ...super.defaults, topK: this.topk };
+  }
+
+  /** Sets the default number of classes in a result. @throws `model-config` unless `k` is a positive integer */
+  setMaxResultClasses(k: number): void {
+    this.topk = maxResultClasses(k);
+  }
+
+  /**
+   * Opens the model and checks its output.
+   * @throws `model-config` if the output does not hold one number for each class, if the labels do not fit the classes,
+   *   or if the config has a `threshold` without `multiLabel`
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    checkClasses(this.outputInfo, this.mapping);
+    const kind = this.param<ClassScoreKind>('output', 0, context);
+    const fault = kind === 'values' ? undefined : activationFault(this.outputInfo, kind);
+    if (fault !== undefined) context.warn(fault);
+    thresholdOf(this.config, this.param('threshold', 0, context), 'model-config');
+  }
+
+  /** Converts the model's output, `[rows, classes]`, to the classes of each row, best first. */
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Classification {
+    const scores = rowScores(this.#classes(outputs), context.systemProperties.batchSize);
+    const options = (index: number): ClassifyOptions => ({
+      output: this.param('output', index, context),
+      activation: activationOf(this.config),
+      topK: this.param('topK', index, context),
+      result: this.param('result', index, context),
+      recordOrder: 'class',
+      threshold: thresholdOf(this.config, this.param('threshold', index, context), 'invalid-input'),
+    });
+    // With the param `result`, it is another form: see `resultForms`.
+    return (index) => classify(scores[index]!, this.mapping, options(index)) as Classification;
+  }
+
+  protected override emptyResult: Classification = [];
+
+  /** Explains the score of a class: by how much it falls without each word. */
+  protected override async explainRows(
+    _inputs: Tensors,
+    data: readonly RowOf<TextInput>[],
+    context: Context,
+  ): Promise<readonly TextExplanation[]> {
+    const explainTexts = await loadScript(async () => (await import('../explain/texts.js')).explainTexts);
+    const options = { output: this.param<ClassScoreKind>('output', 0, context), activation: activationOf(this.config) };
+    const explanations = await explainTexts(
+      {
+        labels: this.mapping,
+        scores: (outputs, rows) => classScores(this.#classes(outputs), rows, options),
+        preprocess: (texts, rows) => this.preprocess(texts, rows),
+        inference: (inputs, rows) => this.inference(inputs, rows),
+      },
+      data,
+      context,
+    );
+    // A row that has failed gets its error in `handle`.
+    return explanations as TextExplanation[];
+  }
+
+  #classes(outputs: Tensors): ClassOutput {
+    const info = this.outputInfo;
+    return { info, output: numbersOf(outputs, info.name), labels: this.mapping };
+  }
+}

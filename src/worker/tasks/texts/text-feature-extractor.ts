@@ -1,0 +1,156 @@
+import { shorten } from '../../../contract/describe-value.js';
+import { TabServeError, type ErrorCode } from '../../../contract/errors.js';
+import type { Context } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Tensor, Tensors } from '../../../contract/tensors.js';
+import { applyDense, denseLayer, type DenseLayer } from './dense.js';
+import { poolPositions, POOLINGS, type Embedding, type Pooling } from '../../outputs/embedding.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import { checkFeatures, embed, NORMALIZE, projection } from '../../handlers/embed.js';
+import { readSafetensors } from '../../tensors/safetensors.js';
+import { codeOfParams } from '../../handlers/row.js';
+import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+
+/** The output with the vector of a text, in exports of sentence-transformers that have all modules in the graph. */
+const SENTENCE = 'sentence_embedding';
+
+/** A layer in `handler.dense`. */
+interface LayerConfig {
+  readonly weights: string;
+  readonly activation: DenseLayer['activation'];
+}
+
+/** The `params` of a text feature extractor. */
+export interface TextFeatureExtractorParams extends TextParams {
+  /** How the vectors of a text's tokens become one. Of several ways, the vectors follow one another. */
+  readonly pooling?: Pooling | readonly Pooling[];
+  /** The name of the prompt in `handler.prompts` that is put before the text; `''` for none. */
+  readonly prompt?: string;
+  /** Whether the vector's length is 1. */
+  readonly normalize?: boolean;
+}
+
+/**
+ * Returns the features of each text as one vector, for search by meaning and for clustering.
+ *
+ * The model's output holds a vector for each token, `[rows, tokens, features]`, which `pooling` makes one, and the
+ * layers of `dense` change it. Padding does not count. Or it holds a vector for each row, `[rows, features]`, which
+ * needs no pooling: the output `sentence_embedding`, if the model has one and no `pooling` is set. Vectors have the
+ * length 1 unless `normalize` is false; compare them with `cosineSimilarity` and `nearest` of `tabserve`. In a
+ * repository of sentence-transformers, all of this follows from `modules.json`.
+ * @answer the text's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
+ *   `nearest`
+ */
+export class TextFeatureExtractor extends TextHandler<Embedding> {
+  declare readonly paramsType?: TextFeatureExtractorParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['TextModelWithProjection'],
+    processor: 'tokenizer',
+    sentenceTransformers: true,
+    files: [HF_CONFIG],
+    handlerConfig: projection('text_embeds'),
+  };
+
+  #layers: readonly DenseLayer[] = [];
+
+  static override readonly schema: ConfigSchema = {
+    pooling: {
+      anyOf: [{ enum: [...POOLINGS] }, { type: 'array', items: { enum: [...POOLINGS] }, minItems: 1 }],
+      description:
+        "How the vectors of a text's tokens become one: their mean, the first one (cls), the last one (last-token), the largest number of each feature (max), their sum divided by the square root of their number (mean-sqrt-length), or their mean with the weights 1, 2, 3 and so on (weighted-mean). Of a list, the vectors follow one another. Padding does not count. Default: mean. A model with one vector for each text takes none.",
+    },
+    dense: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { weights: { type: 'string' }, activation: { enum: ['identity', 'tanh'] } },
+        required: ['weights', 'activation'],
+      },
+      readOnly: true,
+      description:
+        "The layers after the pooling: each one's weights, a .safetensors file of the archive with linear.weight and linear.bias, and its activation.",
+    },
+    prompts: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      readOnly: true,
+      description: 'What can be put before a text, by name, for models that were trained with it: query, passage.',
+    },
+    prompt: {
+      type: 'string',
+      description: "The name of the prompt that is put before each text; '' for none. Default: none.",
+    },
+    ...NORMALIZE,
+  };
+
+  /**
+   * Opens the model, checks its output and reads the layers of `dense`.
+   * @throws `model-config` if the output cannot hold features, or if there is no prompt of the name `prompt`;
+   *   `model-format`
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const { outputName, pooling } = this.config;
+    const whole = this.model.outputs.find(({ name }) => name === SENTENCE);
+    if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
+    checkFeatures(this.outputInfo);
+    this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
+    if (context.files.has(HF_CONFIG) && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
+      context.warn(
+        "handler.pooling: nothing in the repository says how the vectors of a text's tokens become one, since it has no modules.json. Their mean is used, as sentence-transformers does; if the model's card names another way, such as cls, set handler.pooling.",
+      );
+    const layers = (this.config['dense'] ?? []) as readonly LayerConfig[];
+    this.#layers = await Promise.all(
+      layers.map(async ({ weights, activation }) => {
+        const { tensors } = readSafetensors(await context.files.bytes(weights), weights);
+        return denseLayer(tensors, activation, weights);
+      }),
+    );
+  }
+
+  /** Returns the prompt of row `index`. */
+  protected override prefix(index: number, context: Context): string {
+    return this.#promptOf(this.param('prompt', index, context), 'invalid-input');
+  }
+
+  #promptOf(name: string | undefined, code: ErrorCode): string {
+    if (!name) return '';
+    const prompts = (this.config['prompts'] ?? {}) as Readonly<Record<string, string>>;
+    if (Object.hasOwn(prompts, name)) return prompts[name]!;
+    throw new TabServeError(
+      code,
+      `prompt: handler.prompts has no "${shorten(name)}"; it has ${Object.keys(prompts).join(', ') || 'none'}.`,
+    );
+  }
+
+  /** Converts the model's output to one vector for each row, and transfers its buffer to the page. */
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => Embedding {
+    return embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
+      pool: (part, index) => this.#pool(part, index, context),
+      normalize: (index) => this.param('normalize', index, context),
+    });
+  }
+
+  #pool(part: Tensor, index: number, context: Context): Embedding {
+    return this.#layers.reduce(applyDense, this.#pooled(part, index, context));
+  }
+
+  #pooled(part: Tensor, index: number, context: Context): Embedding {
+    const pooling = this.param<Pooling | readonly Pooling[] | undefined>('pooling', index, context);
+    if (part.dims.length === 2) {
+      const span = this.tokenSpan(index, context);
+      const vectors = [pooling ?? 'mean'].flat().map((one) => poolPositions(part, one, span));
+      return vectors.length === 1 ? vectors[0]! : Float32Array.from(vectors.flatMap((vector) => [...vector]));
+    }
+    if (part.dims.length === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;
+    const isVector = part.dims.length === 1;
+    throw new TabServeError(
+      isVector ? codeOfParams(['pooling'], index, context) : 'model-config',
+      isVector
+        ? `pooling: the output "${this.outputInfo.name}" has one vector for each text, so there is nothing to pool. Remove pooling, or name the output with the tokens' vectors in handler.outputName.`
+        : `handler.outputName: a text feature extractor needs [rows, tokens, features] or [rows, features], but a row of "${this.outputInfo.name}" has the dims [${part.dims.join(', ')}]. Name another output.`,
+    );
+  }
+}

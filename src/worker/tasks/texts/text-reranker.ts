@@ -1,0 +1,127 @@
+import { describeValue } from '../../../contract/describe-value.js';
+import type { Context } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import { TabServeError } from '../../../contract/errors.js';
+import type { TensorInfo, Tensors } from '../../../contract/tensors.js';
+import { numbersOf } from '../../outputs/rows.js';
+import { checkScores, logistic, topK } from '../../outputs/scores.js';
+import { toFloats } from '../../tensors/tensors.js';
+import { checkKeys } from '../../../shared/check-keys.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import { underivable } from '../../../shared/hugging-face.js';
+import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
+import { readText } from '../../text/read-text.js';
+import type { Encoding } from '../../text/tokenizer.js';
+import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+
+/** The input of one row: what is searched for, and the texts to rank. */
+export interface RankingInput {
+  readonly query: string;
+  readonly texts: readonly string[];
+}
+
+/** The `params` of `text_reranker`. */
+export interface TextRerankerParams extends TextParams {
+  /** The largest number of texts in a result. */
+  readonly topK?: number;
+  /** What converts the model's number to a score. */
+  readonly activation?: 'sigmoid' | 'identity';
+}
+
+/** A text with its score. */
+export interface RankedText {
+  /** The text's place in `texts`, from 0. */
+  readonly index: number;
+  /** In 0..1 with `activation: 'sigmoid'`; any number with `identity`. */
+  readonly score: number;
+}
+
+/**
+ * Ranks texts by how well they answer a query, as `rank` of sentence-transformers' `CrossEncoder` does: the model reads
+ * the query and each text together. Its output `[rows, 1]` holds a number for each pair. A repository of
+ * sentence-transformers names its own `activation`.
+ * @input `{ query, texts }`
+ * @answer `[{ index, score }, …]`, best first; `index` is the text's place in the input `{ query, texts }`
+ */
+export class TextReranker extends TextHandler<readonly RankedText[], unknown, RankingInput> {
+  declare readonly paramsType?: TextRerankerParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['ForSequenceClassification'],
+    keys: ['sentence_transformers', 'sbert_ce_default_activation_function'],
+    processor: 'tokenizer',
+    /** The rules of sentence-transformers' `CrossEncoder`. */
+    handlerConfig(config, own) {
+      const settings = config['sentence_transformers'];
+      const name =
+        (isRecord(settings) ? settings['activation_fn'] : undefined) ?? config['sbert_ce_default_activation_function'];
+      if (own['activation'] !== undefined || name === undefined || name === null) return {};
+      const activation = { Sigmoid: 'sigmoid', Identity: 'identity' }[String(name).split('.').at(-1)!];
+      if (activation) return { activation };
+      throw underivable(HF_CONFIG, 'activation_fn', name, 'Sigmoid or Identity of torch.nn', 'Set handler.activation.');
+    },
+  };
+
+  static override readonly schema: ConfigSchema = {
+    topK: { type: 'integer', minimum: 1, description: 'The largest number of texts in a result. Default: all texts.' },
+    activation: {
+      enum: ['sigmoid', 'identity'],
+      description: "What converts the model's number to a score: sigmoid (a number in 0..1), or nothing (identity).",
+      default: 'sigmoid',
+    },
+  };
+
+  /** Opens the model. @throws `model-config` if its output has more than one number for each pair */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    const { name, dims } = this.outputInfo;
+    const count = dims.at(-1);
+    if (dims.length <= 2 && (count === 1 || typeof count !== 'number' || dims.length < 2)) return;
+    throw severalNumbers(name, dims);
+  }
+
+  protected override async encodeRow(
+    input: RankingInput,
+    index: number,
+    context: Context,
+  ): Promise<readonly Encoding[]> {
+    if (!isRecord(input) || typeof input.query !== 'string' || !Array.isArray(input.texts) || input.texts.length === 0)
+      throw new TabServeError('invalid-input', 'Expected { query, texts }: a text, and a list of one text or more.');
+    checkKeys(input, ['query', 'texts']);
+    const wrong = input.texts.findIndex((text: unknown) => typeof text !== 'string');
+    if (wrong >= 0)
+      throw new TabServeError(
+        'invalid-input',
+        `texts[${wrong}]: expected a text, got ${describeValue(input.texts[wrong])}.`,
+      );
+    const pairs = input.texts.map(async (textPair: unknown) => await readText({ text: input.query, textPair }));
+    return (await Promise.all(pairs)).map(({ text, textPair }) => this.encode(text, textPair, index, context));
+  }
+
+  /** Converts the model's output, `[rows, 1]`, to the texts of each row. */
+  protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly RankedText[] {
+    const { name } = this.outputInfo;
+    const output = numbersOf(outputs, name);
+    // What the graph leaves open, such as the start of an answer in each token, shows here.
+    if (output.data.length !== output.dims[0]) throw severalNumbers(name, output.dims);
+    const numbers = toFloats(output);
+    return (index) => {
+      const { first, encodings } = this.modelRows(index, context)!;
+      const own = numbers.subarray(first, first + encodings.length);
+      checkScores(own, 'logits', false);
+      const isSigmoid = this.param('activation', index, context) === 'sigmoid';
+      const scores = isSigmoid ? Array.from(own, logistic) : own;
+      const best = topK(scores, this.param<number | undefined>('topK', index, context) ?? scores.length);
+      return best.map(({ index: place, score }) => ({ index: place, score }));
+    };
+  }
+
+  protected override emptyResult: readonly RankedText[] = [];
+}
+
+function severalNumbers(name: string, dims: TensorInfo['dims']): TabServeError {
+  return new TabServeError(
+    'model-config',
+    `handler.outputName: a reranker needs one number for each pair of texts, but the output "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}]. Name another output, or use text_classifier.`,
+  );
+}

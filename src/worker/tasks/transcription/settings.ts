@@ -1,0 +1,132 @@
+/** What a request may set for the text of a recording. */
+import { TabServeError } from '../../../contract/errors.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import type { ModelFacts } from '../../generation/model-facts.js';
+import {
+  readTextToTextSettings,
+  TEXT_TO_TEXT_SCHEMA,
+  type TextToTextParams,
+  type TextToTextSettings,
+} from '../../generation/text-to-text-settings.js';
+import { checkTokens } from '../../generation/settings.js';
+import { speechRules } from './rules.js';
+import { SPEECH_TASKS, startTokens, type SpeechTask, type StartFacts } from './start.js';
+
+/** The `params` of a recording's text. Defaults are those of the repository's `generation_config.json`. */
+export interface SpeechParams extends Omit<
+  TextToTextParams,
+  'srcLang' | 'tgtLang' | 'forcedBosTokenId' | 'decoderStartTokenId'
+> {
+  /** What language is spoken: its code, such as `en`, or its English name. Without it, the model detects it. */
+  readonly language?: string;
+  /** Whether the text is in the language that is spoken, or in English. */
+  readonly task?: SpeechTask;
+  /** Whether the answer says when each segment was said. */
+  readonly timestamps?: 'segment';
+  /** Tokens that are never written. */
+  readonly suppressTokens?: readonly number[];
+  /** Tokens that no text begins with. */
+  readonly beginSuppressTokens?: readonly number[];
+}
+
+/** Params of texts alone: what a recording's text begins with, `language` and `task` say. */
+const OF_TEXTS: ReadonlySet<string> = new Set(['srcLang', 'tgtLang', 'forcedBosTokenId', 'decoderStartTokenId']);
+const WRITING = Object.fromEntries(Object.entries(TEXT_TO_TEXT_SCHEMA).filter(([name]) => !OF_TEXTS.has(name)));
+const TOKENS = { type: 'array', items: { type: 'integer', minimum: 0 } } as const;
+
+export const SPEECH_SCHEMA: ConfigSchema = {
+  language: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'What language is spoken: its code, such as en, or its English name. Default: that of generation_config.json, otherwise the model detects it.',
+  },
+  task: {
+    enum: [...SPEECH_TASKS],
+    description:
+      'Whether the text is in the language that is spoken (transcribe), or in English (translate). Default: that of generation_config.json.',
+  },
+  timestamps: {
+    enum: ['segment'],
+    description:
+      'Whether the answer says when each segment was said. Default: segment if return_timestamps of generation_config.json is true, otherwise it does not.',
+  },
+  suppressTokens: {
+    ...TOKENS,
+    description: 'Tokens that are never written. Default: those of generation_config.json.',
+  },
+  beginSuppressTokens: {
+    ...TOKENS,
+    description: 'Tokens that no text begins with. Default: those of generation_config.json.',
+  },
+  ...WRITING,
+};
+
+/** The settings of the text of one recording. */
+export interface SpeechSettings extends TextToTextSettings {
+  /** The tokens that the decoder begins with; undefined stands for that of the language, which is to be detected. */
+  readonly start: readonly (number | undefined)[];
+  /** Whether times are written. */
+  readonly hasTimes: boolean;
+}
+
+/**
+ * Returns the settings of the text of one recording.
+ * @param param returns what the request or the config sets
+ * @param most the most tokens of a text, with those that it begins with
+ * @throws what `readTextToTextSettings` and `startTokens` throw; `invalid-input` for settings that exclude each other
+ */
+export function readSpeechSettings(
+  param: <Name extends keyof SpeechParams>(name: Name) => SpeechParams[Name],
+  facts: ModelFacts,
+  startFacts: StartFacts,
+  most: number,
+): SpeechSettings {
+  const { defaults } = facts;
+  const hasTimes = (param('timestamps') ?? (defaults['return_timestamps'] === true && 'segment')) === 'segment';
+  const start = startTokens(startFacts, { language: param('language'), task: param('task'), hasTimes });
+  checkTokens(
+    'language, task and no_timestamps_token_id',
+    start.filter((token) => token !== undefined),
+    facts,
+  );
+  const ofWriting = (name: string): unknown => (OF_TEXTS.has(name) ? undefined : param(name as never));
+  const settings = readTextToTextSettings(ofWriting as never, facts, undefined, most - start.length, start.length);
+  if (hasTimes && settings.stop.length > 0)
+    throw new TabServeError(
+      'invalid-input',
+      'params.stop: it is not supported with timestamps. Leave one of them out.',
+    );
+  const tokens = (own: 'suppressTokens' | 'beginSuppressTokens', key: string): readonly number[] => {
+    const found = param(own) ?? ((defaults[key] ?? []) as readonly number[]);
+    checkTokens(own, found, facts);
+    return found;
+  };
+  const begin = hasTimes ? startFacts.noTimes! + 1 : Infinity;
+  const latest = defaults['max_initial_timestamp_index'];
+  const ruleOut = speechRules({
+    suppressTokens: tokens('suppressTokens', 'suppress_tokens'),
+    beginSuppressTokens: tokens('beginSuppressTokens', 'begin_suppress_tokens'),
+    times: hasTimes
+      ? {
+          begin,
+          textEnd: Math.min(begin, ...settings.eosTokenIds),
+          mostAtBegin: typeof latest === 'number' ? latest : Infinity,
+        }
+      : undefined,
+  });
+  return { ...settings, start, hasTimes, ruleOut };
+}
+
+/** What discards or repeats an answer in transformers. */
+const THRESHOLDS = [
+  'no_speech_threshold',
+  'logprob_threshold',
+  'compression_ratio_threshold',
+  'condition_on_prev_tokens',
+] as const;
+
+/** Returns the keys of `generation_config.json` that change answers in transformers, and have no effect here. */
+export function ignoredThresholds({ defaults }: ModelFacts): readonly string[] {
+  return THRESHOLDS.filter((key) => (defaults[key] ?? false) !== false);
+}

@@ -1,0 +1,176 @@
+/** How a recording becomes the input of an encoder: `preprocessor_config.json`, and the sizes of the encoder. */
+import type { Files } from '../../../contract/archive.js';
+import { TabServeError } from '../../../contract/errors.js';
+import type { Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
+import { underivable, type Json } from '../../../shared/hugging-face.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import { Fourier } from '../../audio/fourier.js';
+import { LogMel } from '../../audio/log-mel.js';
+import { zeroMeanUnitVariance } from '../../audio/samples.js';
+import type { Encoder } from '../../generation/encoder.js';
+import { toFloat16 } from '../../tensors/float16.js';
+import { isSampleRate, PREPROCESSOR, readJson } from '../speech/speech-model.js';
+
+const SPECTROGRAM = 'WhisperFeatureExtractor';
+const SAMPLES = 'Wav2Vec2FeatureExtractor';
+/** Moonshine's convolutions have kernels of 127, 7 and 3, and strides of 64, 3 and 2. */
+const MOONSHINE_LEAST = ((3 - 1) * 3 + 7 - 1) * 64 + 127;
+/** Frames of the spectrogram for each place of the encoder: its second convolution takes every other one. */
+const FRAMES_PER_PLACE = 2;
+
+/** Makes an encoder's inputs. */
+export interface SpeechInput {
+  readonly sampleRate: number;
+  /** The fewest samples of a recording. */
+  readonly leastSamples: number;
+  /** Seconds that the encoder hears at once. Infinity for a recording of any length. */
+  readonly window: number;
+  /** Frames of a window. */
+  readonly frames: number;
+  /** Seconds between two times that the model can write. */
+  readonly step: number;
+  /** Returns the inputs for at most a window of samples. */
+  feeds(samples: Float32Array): Tensors;
+  /** Returns inputs from one of their frames on, with zeros behind them. */
+  later(feeds: Tensors, first: number): Tensors;
+}
+
+/** Whisper's: a spectrogram of a fixed length. */
+class SpectrogramInput implements SpeechInput {
+  readonly #logMel: LogMel;
+  readonly #info: TensorInfo;
+  readonly sampleRate: number;
+  readonly leastSamples = 0;
+  readonly window: number;
+  readonly frames: number;
+  readonly step: number;
+
+  /** @param info of the encoder's input */
+  constructor(logMel: LogMel, info: TensorInfo) {
+    const { frames, options } = logMel;
+    this.#logMel = logMel;
+    this.#info = info;
+    this.sampleRate = options.sampleRate;
+    this.frames = frames;
+    this.window = options.windowLength / options.sampleRate;
+    this.step = (this.window / frames) * FRAMES_PER_PLACE;
+  }
+
+  feeds(samples: Float32Array): Tensors {
+    const { name, dtype } = this.#info;
+    const data = this.#logMel.spectrogram(samples);
+    const dims = [1, this.#logMel.options.mels, this.frames];
+    return { [name]: dtype === 'float16' ? { dtype, dims, data: toFloat16(data) } : { dtype: 'float32', dims, data } };
+  }
+
+  later(feeds: Tensors, first: number): Tensors {
+    if (first === 0) return feeds;
+    const { name } = this.#info;
+    const { data, ...info } = feeds[name] as Tensor<'float32' | 'float16'>;
+    const later = data.slice().fill(0);
+    for (let row = 0; row < data.length; row += this.frames)
+      later.set(data.subarray(row + first, row + this.frames), row);
+    return { [name]: { ...info, data: later } as Tensor };
+  }
+}
+
+/** What a reader knows of the model. */
+interface Given {
+  /** The handler's name, for messages. */
+  readonly handler: string;
+  readonly encoder: Encoder;
+  /** The parsed `config.json`. */
+  readonly config: Json;
+  /** Called with what the files say and what has no effect here. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Reads how sound becomes the encoder's input.
+ * @throws `model-config` if the files say what cannot be done here, or what the encoder does not take; `model-format`
+ */
+export async function readSpeechInput(files: Files, given: Given): Promise<SpeechInput> {
+  const extractor = await readJson(files, PREPROCESSOR, given.handler);
+  const { feature_extractor_type: type, sampling_rate: sampleRate = 16_000 } = extractor;
+  const wanted = readsSound(given.config) ? SAMPLES : SPECTROGRAM;
+  if (type !== undefined && type !== wanted)
+    throw wrong('feature_extractor_type', type, `${wanted}: ${given.handler} makes no other input of this model`);
+  if (!isSampleRate(sampleRate)) throw wrong('sampling_rate', sampleRate, 'a whole number of samples per second');
+  return wanted === SAMPLES
+    ? samplesInput(extractor, sampleRate, given)
+    : spectrogramInput(extractor, sampleRate, given);
+}
+
+/** Returns whether a model reads samples, as Moonshine, and not a spectrogram. @param config the parsed `config.json` */
+export function readsSound({ model_type: type }: Json): boolean {
+  return type === 'moonshine';
+}
+
+/** Moonshine's: the samples, of any length. What is shorter than the first frame of its convolutions has none. */
+function samplesInput(
+  { do_normalize: isNormalized = true }: Json,
+  sampleRate: number,
+  { encoder }: Given,
+): SpeechInput {
+  return {
+    sampleRate,
+    leastSamples: MOONSHINE_LEAST,
+    window: Infinity,
+    frames: 1,
+    step: 1,
+    feeds: (samples) => encoder.soundFeeds(isNormalized === false ? samples : zeroMeanUnitVariance(samples)),
+    later: (feeds) => feeds,
+  };
+}
+
+function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config, warn }: Given): SpeechInput {
+  const {
+    feature_size: mels = 80,
+    hop_length: hop = 160,
+    chunk_length: window = 30,
+    n_fft: frameLength = 400,
+    padding_value: padding = 0,
+    dither = 0,
+  } = extractor;
+  if (!isSize(mels)) throw wrong('feature_size', mels, 'how many mels the encoder takes');
+  if (!Fourier.takes(frameLength as number) || (frameLength as number) % 2 > 0)
+    throw wrong('n_fft', frameLength, 'an even number of samples whose prime factors are at most 64');
+  if (!isSize(window)) throw wrong('chunk_length', window, 'whole seconds');
+  if (!isSize(hop) || (window * sampleRate) % hop > 0)
+    throw wrong('hop_length', hop, 'a number of samples that divides those of chunk_length');
+  if (typeof padding !== 'number') throw wrong('padding_value', padding, 'a sample');
+  const places = config['max_source_positions'] ?? 1500;
+  const frames = (window * sampleRate) / hop;
+  if (places !== frames / FRAMES_PER_PLACE)
+    throw underivable(
+      HF_CONFIG,
+      'max_source_positions',
+      places,
+      `${frames / FRAMES_PER_PLACE}, one for each two frames of ${PREPROCESSOR}`,
+      'The files are of two models.',
+    );
+  const { name, dims } = encoder.input;
+  if ([mels, frames].some((size, at) => typeof dims[at + 1] === 'number' && dims[at + 1] !== size))
+    throw new TabServeError(
+      'model-config',
+      `The encoder's input "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}], and ${PREPROCESSOR} makes ${mels} mels and ${frames} frames: they are of two models.`,
+    );
+  if (dither !== 0) warn(`${PREPROCESSOR}: dither adds noise to the sound in transformers, and has no effect here.`);
+  const logMel = new LogMel({
+    sampleRate,
+    mels,
+    frameLength: frameLength as number,
+    hop,
+    windowLength: window * sampleRate,
+    padding,
+  });
+  return new SpectrogramInput(logMel, encoder.input);
+}
+
+function wrong(key: string, value: unknown, expected: string): TabServeError {
+  return underivable(PREPROCESSOR, key, value, expected, 'Take the file of the model that was exported.');
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}

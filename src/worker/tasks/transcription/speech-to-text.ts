@@ -1,0 +1,306 @@
+import type { AudioInput } from '../../../contract/audio.js';
+import { type PredictionError, TabServeError } from '../../../contract/errors.js';
+import type { Context, InputKind, ResultOf } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Tensor, Tensors } from '../../../contract/tensors.js';
+import type { Json } from '../../../shared/hugging-face.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import { openAudio, readAudio } from '../../audio/read-audio.js';
+import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
+import type { Generated } from '../../generation/generate.js';
+import { GENERATION_CONFIG } from '../../generation/model-facts.js';
+import { argmax } from '../../generation/sample.js';
+import { readStartFacts, type StartFacts } from './start.js';
+import {
+  ignoredThresholds,
+  readSpeechSettings,
+  SPEECH_SCHEMA,
+  type SpeechParams,
+  type SpeechSettings,
+} from './settings.js';
+import { SettledText } from './settled-text.js';
+import { Transcript } from './transcript.js';
+import { heardWindow, settledCount } from './windows.js';
+import type { SpokenText } from '../../outputs/spoken-text.js';
+import { freeTensors } from '../../tensors/gpu-memory.js';
+import { AudioHandler } from '../../handlers/audio-handler.js';
+import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
+import type { GeneratedAnswer, GeneratedText, GenerateTools } from '../../handlers/generation-handler.js';
+import type { Row } from '../../handlers/row.js';
+import { PREPROCESSOR, readJson } from '../speech/speech-model.js';
+import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
+
+/** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
+export interface SpeechToTextParams extends SpeechParams {
+  /** Seconds: longer sound is divided into chunks of this length, which overlap by a third. */
+  readonly chunkLength?: number;
+}
+
+/** What was said, as a text that was generated. */
+export interface TranscribedText extends GeneratedText, SpokenText {}
+
+/** Sound that is ready for the encoder. */
+interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
+  /** One channel, at the model's sample rate. */
+  readonly samples: Float32Array;
+  /** `feeds` are those of the first chunk. */
+  readonly first: SpeechChunk;
+  readonly others: readonly SpeechChunk[];
+}
+
+const NAME = 'speech_to_text';
+const NO_TIMES = '<|notimestamps|>';
+const { maxDuration } = AudioHandler.schema;
+
+/**
+ * Writes what is said in a recording with an encoder of sound and a decoder of text: Whisper and Moonshine. The texts
+ * are those of transformers' pipeline `automatic-speech-recognition` with `num_beams=1`; for its default, set
+ * `numBeams: 5`.
+ *
+ * The model is two files, the nodes `encoder` and `decoder`. `preprocess` reads the sound. `inference` runs the encoder,
+ * and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the text in
+ * parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into chunks
+ * that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a stream gets
+ * a part after each of them. Without `language`, Whisper detects the language of each chunk. A part of the answer whose
+ * end Whisper has not told ends with the recording.
+ *
+ * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
+ * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds;
+ *   streamed, the text in parts before it
+ */
+export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
+  declare readonly paramsType?: SpeechToTextParams;
+
+  static override readonly takes: InputKind = 'audio';
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['WhisperForConditionalGeneration', 'MoonshineForConditionalGeneration'],
+    processor: 'tokenizer',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: [GENERATION_CONFIG, PREPROCESSOR, HF_CONFIG],
+    handlerConfig({ max_position_embeddings: own, max_target_positions: positions = own }) {
+      return Number.isSafeInteger(positions) ? { contextLength: positions } : {};
+    },
+  };
+
+  static override readonly schema: ConfigSchema = {
+    ...SPEECH_SCHEMA,
+    chunkLength: {
+      type: 'number',
+      minimum: 1,
+      description:
+        "Seconds: longer sound is divided into chunks of this length, which overlap by a third. Default, and the most: the model's window, 30 for Whisper. Not for Moonshine.",
+    },
+    maxDuration: maxDuration!,
+  };
+
+  #config!: Json;
+  #input!: SpeechInput;
+  #start: StartFacts | undefined;
+  /** The token of 0 seconds; those after it are later. Infinity if there is none. */
+  #begin = Infinity;
+
+  /**
+   * Opens encoder and decoder, loads the tokenizer, and reads how sound becomes the encoder's input.
+   * @throws `model-config` if they are no encoder of sound and decoder of texts, do not fit together, or the files say
+   *   what cannot be done here; `model-format`
+   */
+  override async initialize(context: Context): Promise<void> {
+    const config = await readJson(context.files, HF_CONFIG, NAME);
+    this.#config = config;
+    await this.openModels(context, readsSound(config) ? 'sound' : 'spectrogram');
+    const { encoder } = this;
+    this.#input = await readSpeechInput(context.files, { handler: NAME, encoder, config, warn: context.warn });
+    this.#begin = this.#beginOfTimes();
+    const { chunkLength } = this.config as SpeechToTextParams;
+    if (chunkLength !== undefined) this.#checkChunkLength(chunkLength, 'handler');
+    const ignored = ignoredThresholds(this.facts);
+    if (ignored.length > 0)
+      context.warn(
+        `${GENERATION_CONFIG}: ${ignored.join(', ')} would change answers in transformers, and has no effect here.`,
+      );
+    this.initialized = true;
+  }
+
+  /** Returns the encoder's input for silence, or the decoder's for one token. */
+  example(_context: Context, node?: string): Tensors | undefined {
+    if (node !== 'encoder') return this.decoderExample();
+    return this.#input.feeds(new Float32Array(this.#input.leastSamples));
+  }
+
+  /** @throws `invalid-input` for times of words; of a batch, only its row fails */
+  override async handle(
+    data: readonly Row<AudioInput>[],
+    context: Context,
+  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
+    if (context.params.some(({ timestamps }) => timestamps === 'word'))
+      throw new TabServeError(
+        'invalid-input',
+        'params.timestamps: "word" is not supported, because the times of words follow from the cross attentions of the decoder, which are not read here. Set "segment". speech_recognizer has the times of words, with a CTC model.',
+      );
+    return await super.handle(data, context);
+  }
+
+  protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
+    const settings = this.settingsOf((name) => this.param(name, index, context));
+    this.checkBeams(settings);
+    const { sampleRate, window, leastSamples } = this.#input;
+    const seconds = this.param<number | undefined>('chunkLength', index, context);
+    if (seconds !== undefined) this.#checkChunkLength(seconds, 'params');
+    const samples = await readAudio(await openAudio(input), sampleRate, this.param('maxDuration', index, context));
+    if (samples.length < leastSamples)
+      throw new TabServeError(
+        'invalid-input',
+        `The audio has ${samples.length} samples at ${sampleRate} Hz, and the model needs at least ${leastSamples}.`,
+      );
+    const [first, ...others] = speechChunks(samples.length, (seconds ?? window) * sampleRate, 1);
+    return { tokens: [], settings, samples, first: first!, others, feeds: this.#feeds(samples, first!) };
+  }
+
+  protected override settingsOf(param: (name: string) => never): SpeechSettings {
+    this.#start ??= readStartFacts(this.facts, this.#config);
+    return readSpeechSettings(param, this.facts, this.#start, this.contextLength);
+  }
+
+  /** Writes the text of each chunk, and joins them. */
+  protected override async generate(
+    { settings, samples, feeds, first, others }: SpeechPrompt,
+    tools: GenerateTools,
+  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {
+    const { sampleRate } = this.#input;
+    const transcript = this.#transcript();
+    const answers: Generated[] = [];
+    const text = new SettledText(tools);
+    for (const chunk of [first, ...others]) {
+      const given = chunk === first ? feeds : this.#feeds(samples, chunk);
+      // What the next chunk hears, too, may change.
+      const onSettled = async (tokens: readonly number[]): Promise<boolean> =>
+        others.length > 0 || (await text.send(tokens));
+      const heard = await this.#writeChunk(given, settings, tools, onSettled, answers);
+      transcript.add(heard, {
+        length: (chunk.end - chunk.start) / sampleRate,
+        left: chunk.from / sampleRate,
+        right: Math.max(0, chunk.end - chunk.start - chunk.to) / sampleRate,
+      });
+      if (chunk === (others.at(-1) ?? first)) transcript.end(samples.length / sampleRate);
+      if (!(await text.send(transcript.settled))) break;
+    }
+    return {
+      tokens: answers.flatMap(({ tokens }) => tokens),
+      logprobs: answers.flatMap(({ logprobs }) => logprobs),
+      finishReason: answers.some(({ finishReason }) => finishReason === 'length') ? 'length' : 'stop',
+      cachedTokens: 0,
+      parts: settings.hasTimes ? transcript.parts : undefined,
+    };
+  }
+
+  /**
+   * Writes the text of a chunk. An answer that ends within its window is followed by that of the rest of the window.
+   * @param feeds the encoder's inputs for the chunk
+   * @param onSettled gets the tokens of the text that no later one changes; returns whether the answer goes on
+   * @param answers gets what the decoder has written
+   * @returns the tokens of text and times
+   */
+  async #writeChunk(
+    feeds: Tensors,
+    settings: SpeechSettings,
+    tools: GenerateTools,
+    onSettled: (tokens: readonly number[]) => Promise<boolean>,
+    answers: Generated[],
+  ): Promise<readonly number[]> {
+    const { frames } = this.#input;
+    // Where generation_config.json names no times, those of the tokenizer end no segment.
+    const begin = (this.#start!.noTimes ?? Infinity) + 1;
+    const heard: number[] = [];
+    const textOf = (tokens: readonly number[]): readonly number[] => tokens.filter((token) => this.#isText(token));
+    let start: readonly number[] | undefined;
+    for (let first = 0; first < frames;) {
+      const hiddenStates = await this.encoder.run(this.#input.later(feeds, first), tools.signal);
+      tools.onRun();
+      start ??= await this.#startOf(hiddenStates, settings, tools.signal);
+      const own: number[] = [];
+      const onToken = async (token: number): Promise<boolean> => {
+        own.push(token);
+        return await onSettled(textOf([...heard, ...own.slice(0, settledCount(own, begin))]));
+      };
+      answers.push(await this.write(hiddenStates, start, settings, { ...tools, begun: undefined, onToken }));
+      const window = heardWindow(own, begin, frames - first);
+      heard.push(...own.slice(0, window.count));
+      if (!(await onSettled(textOf(heard)))) break;
+      first += window.frames;
+    }
+    return heard;
+  }
+
+  /** Returns the tokens that the decoder begins with. The language may have to be detected. */
+  async #startOf(
+    hiddenStates: Tensor,
+    { start, startTokenId }: SpeechSettings,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const isKnown = (token: number | undefined): token is number => token !== undefined;
+    if (start.every(isKnown)) return start;
+    try {
+      const logits = await this.firstLogits(hiddenStates, startTokenId, signal);
+      const ids = [...this.#start!.languages!.values()];
+      const language = ids[argmax(Float32Array.from(ids, (id) => logits[id]!))]!;
+      return start.map((token) => token ?? language);
+    } catch (error) {
+      freeTensors([hiddenStates]);
+      throw error;
+    }
+  }
+
+  override postprocess(
+    outputs: readonly (GeneratedAnswer | undefined)[],
+    context: Context,
+  ): readonly TranscribedText[] {
+    return super.postprocess(outputs, context).map((result, index) => {
+      const parts = outputs[index]?.parts;
+      return parts ? { ...result, parts } : result;
+    });
+  }
+
+  /** Returns the encoder's inputs for a chunk. */
+  #feeds(samples: Float32Array, { start, end }: SpeechChunk): Tensors {
+    return this.#input.feeds(samples.subarray(start, end));
+  }
+
+  #isText(token: number): boolean {
+    return token < this.#begin && this.tokenizer.detokenizer.pieceOf(token) !== undefined;
+  }
+
+  #transcript(): Transcript {
+    return new Transcript({
+      begin: this.#begin,
+      step: this.#input.step,
+      isText: (token) => this.#isText(token),
+      decode: (tokens) => this.tokenizer.decode(tokens),
+    });
+  }
+
+  /** Returns the token of 0 seconds. @throws `model-config` if the files name two */
+  #beginOfTimes(): number {
+    const own = this.tokenizer.idOf(NO_TIMES);
+    const { noTimes = own } = this.#start!;
+    if (own === undefined || own === noTimes) return (noTimes ?? Infinity) + 1;
+    throw new TabServeError(
+      'model-config',
+      `${GENERATION_CONFIG} has ${noTimes} as no_timestamps_token_id, and the tokenizer has "${NO_TIMES}" as ${own}: they are of two models.`,
+    );
+  }
+
+  /** @throws `invalid-input`, or `model-config` for `handler`: of a longer chunk, the encoder would hear a part */
+  #checkChunkLength(seconds: number, where: 'params' | 'handler'): void {
+    const { window } = this.#input;
+    const why =
+      window === Infinity
+        ? 'the model hears a recording whole. Leave it out, and pass long sound in parts.'
+        : seconds > window &&
+          `the model hears ${window} s at once, and ${seconds} s are more. Leave it out: longer sound is divided.`;
+    if (!why) return;
+    throw new TabServeError(where === 'params' ? 'invalid-input' : 'model-config', `${where}.chunkLength: ${why}`);
+  }
+}

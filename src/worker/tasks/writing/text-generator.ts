@@ -1,0 +1,167 @@
+import type { Context, GoldenModel } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Session, Tensors } from '../../../contract/tensors.js';
+import { describeValue } from '../../../contract/describe-value.js';
+import { TabServeError } from '../../../contract/errors.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import {
+  CHAT_TEMPLATE,
+  loadChatTemplate,
+  readChat,
+  type Chat,
+  type ChatMessage,
+  type RenderChat,
+} from '../../generation/chat.js';
+import { Decoder } from '../../generation/decoder.js';
+import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
+import { generate, type Generated } from '../../generation/generate.js';
+import { answerModel, answerTools, plainSettings } from '../../generation/golden-answer.js';
+import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
+import { checkGuided, ResponseFormats, type ResponseFormat } from '../../generation/grammar/response-format.js';
+import { PrefixCache } from '../../generation/prefix-cache.js';
+import { SharedSteps } from '../../generation/shared-steps.js';
+import { checkPrompt, mostTokens } from '../../generation/prompt.js';
+import { readSettings, type GenerationParams, type Settings } from '../../generation/settings.js';
+import { readText } from '../../text/read-text.js';
+import {
+  GenerationHandler,
+  type GeneratedAnswer,
+  type GenerateTools,
+  type Prompt,
+} from '../../handlers/generation-handler.js';
+import { STATE_SCHEMA } from '../../handlers/state-schema.js';
+
+export type { GeneratedText } from '../../handlers/generation-handler.js';
+
+/** The input of one row: a prompt, a Blob of UTF-8, or a conversation. */
+export type TextGeneratorInput =
+  | string
+  | Blob
+  | { readonly messages: readonly ChatMessage[]; readonly tools?: readonly unknown[] };
+
+/** The `params` of `text_generator`. */
+export interface TextGeneratorParams extends GenerationParams {
+  /** What the answer must be: any text, an object of JSON, or a value that fits a JSON Schema. Without it, any text. */
+  readonly responseFormat?: ResponseFormat;
+}
+
+/**
+ * Generates text with a decoder-only language model, such as Llama, Qwen, Gemma, Phi and GPT: what follows a prompt, or
+ * the next message of a conversation.
+ *
+ * `preprocess` makes tokens of the rows, by the repository's chat template if they are conversations. `inference` is the
+ * loop; override `nextToken` for a way of your own to choose tokens. `postprocess` makes the results. A streamed request
+ * (`client.stream`) gets the text in parts of whole characters, which joined are the result's `text`. What the model
+ * needs is read from the names and dims of its inputs and outputs, not from a list of architectures.
+ * @input a text, or a conversation `{ messages, tools? }`
+ * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
+ */
+export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
+  declare readonly paramsType?: TextGeneratorParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['ForCausalLM', 'LMHeadModel'],
+    processor: 'tokenizer',
+    models: ['model', 'decoder_model_merged'],
+    generates: true,
+    files: [GENERATION_CONFIG, CHAT_TEMPLATE, HF_CONFIG],
+    handlerConfig(config) {
+      const contextLength = contextLengthOf(config);
+      return contextLength === undefined ? {} : { contextLength };
+    },
+  };
+
+  static override readonly schema: ConfigSchema = {
+    responseFormat: {
+      type: 'object',
+      description:
+        "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, or with { type: 'text' }, any text.",
+    },
+    ...STATE_SCHEMA,
+  };
+
+  /** The opened model. */
+  model!: Session;
+  readonly goldenModel: GoldenModel = answerModel(
+    async (row, context) => (await this.promptOf(row as TextGeneratorInput, 0, context)).tokens,
+    (tokens) => checkPrompt(tokens, this.contextLength, this.facts.vocabularySize),
+    async (tokens, maxNewTokens, choose) => {
+      const settings = plainSettings(maxNewTokens);
+      return (await this.generate({ tokens, settings }, answerTools(choose))).tokens;
+    },
+  );
+  readonly #formats = new ResponseFormats();
+  #decoder!: Decoder;
+  #steps!: SharedSteps;
+  #prefixes!: PrefixCache;
+  #renderChat: RenderChat | undefined;
+
+  /**
+   * Opens the model, and loads the tokenizer and the chat template.
+   * @throws `model-config` if the model is no language model, or the config names a token that its vocabulary does not
+   *   have; `model-format`
+   */
+  override async initialize(context: Context): Promise<void> {
+    this.configure(context);
+    this.model = await context.open(undefined, { keeps: staysOnGpu });
+    const model = readInterface(this.model, 'text_generator');
+    this.#decoder = new Decoder(this.model, model);
+    this.#steps = new SharedSteps(this.#decoder);
+    this.#prefixes = new PrefixCache(model, context.kept);
+    this.#renderChat = await loadChatTemplate(context.files);
+    await this.loadTexts(context, model.vocabularySize);
+    this.initialized = true;
+  }
+
+  /** Returns the model's inputs for one token. */
+  example(): Tensors {
+    return this.#decoder.feeds([[0]], this.#decoder.emptyCache());
+  }
+
+  protected override async promptOf(input: TextGeneratorInput, index: number, context: Context): Promise<Prompt> {
+    const tokens = await this.#tokensOf(input);
+    checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
+    return { tokens, settings: this.settingsOf((name) => this.param(name, index, context), tokens.length) };
+  }
+
+  protected override settingsOf(param: (name: string) => never, promptLength: number): Settings {
+    const settings = readSettings(param, this.facts, promptLength, this.contextLength - promptLength);
+    const format = param('responseFormat') as ResponseFormat | undefined;
+    const grammar = format && this.#formats.grammarOf(format);
+    if (grammar) checkGuided(settings);
+    return { ...settings, grammar };
+  }
+
+  async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {
+    if (typeof input === 'object' && input !== null && 'messages' in input)
+      return this.tokenizer.tokensOf(this.#render(input), mostTokens(this.contextLength));
+    if (typeof input !== 'string' && !(input instanceof Blob))
+      throw new TabServeError(
+        'invalid-input',
+        `Expected a string, a Blob of UTF-8, or { messages, tools? }, got ${describeValue(input)}.`,
+      );
+    const { text } = await readText(input);
+    return this.tokenizer.encode(text, undefined, mostTokens(this.contextLength)).ids;
+  }
+
+  #render(chat: Chat): string {
+    const read = readChat(chat);
+    if (this.#renderChat) return this.#renderChat(read);
+    throw new TabServeError(
+      'invalid-input',
+      'This model takes no messages: its repository has no chat template. Pass the prompt as a string.',
+    );
+  }
+
+  protected override async generate(
+    { tokens, settings }: Prompt,
+    tools: GenerateTools,
+  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
+    const cache = (await this.#prefixes.find(tokens)) ?? this.#decoder.emptyCache();
+    const cachedTokens = cache.length;
+    const { cache: last, ...generated } = await generate(this.#steps, { prompt: tokens, cache, settings, ...tools });
+    this.#prefixes.add([...tokens, ...generated.tokens], last);
+    return { ...generated, cachedTokens };
+  }
+}

@@ -1,0 +1,223 @@
+// The texts are compared with transformers' in `test/browser/coverage.spec.ts`; here, what the handler adds to them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import { archiveFor, type ModelConfig } from '../../../../../src/contract/archive.ts';
+import { startEngine } from '../../../../../src/server/node/engines.ts';
+import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
+import type { SpeechToText, TranscribedText } from '../../../../../src/worker/tasks/transcription/speech-to-text.ts';
+import { batchContext } from '../../../../../src/worker/host/context.ts';
+import { OpenHandlers } from '../../../../../src/worker/host/open-handlers.ts';
+import { Recorder } from '../../../../../src/worker/host/recorder.ts';
+import { fetchWorkflow, fetchWorkflowModels } from '../../../../../src/worker/models/fetch.ts';
+import { soundOf } from '../../../../models/tasks/sound.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const RATE = 16_000;
+const sound = (seconds: number) => ({ samples: soundOf(seconds * RATE), sampleRate: RATE });
+const code = (name: string, words: string | RegExp) => ({
+  code: name,
+  message: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
+});
+
+/** Opens a repository of `test/models/tasks` as a worker does. @param changes of its JSON files, by their names */
+async function open(
+  repository: 'write-whisper' | 'write-whisper-english' | 'write-moonshine',
+  changes: Readonly<Record<string, Json>> = {},
+  config: ModelConfig = {},
+) {
+  const folder = new URL(`../../../models/tasks/${repository}/`, import.meta.url);
+  const paths = (readdirSync(folder, { recursive: true }) as string[]).filter((path) => /\.(json|onnx)$/.test(path));
+  const from = Object.fromEntries(
+    paths.map((path) => {
+      const data = readFileSync(new URL(path, folder));
+      const changed = changes[path] && JSON.stringify({ ...(JSON.parse(data.toString()) as Json), ...changes[path] });
+      return [`m/${path}`, new Blob([changed ?? data])];
+    }),
+  );
+  const options = { fetch: globalThis.fetch, handlerClass: loadHandler, config };
+  const archive = archiveFor(await fetchWorkflowModels(await fetchWorkflow(from, options), 'onnx', options), 'onnx');
+  const warnings: string[] = [];
+  const handlers = new OpenHandlers({
+    engine: await startEngine('onnx/cpu'),
+    candidate: 'onnx/cpu',
+    handlerOf: ({ manifest }) => loadHandler(manifest.model.handler),
+    warn: (message) => warnings.push(message),
+  });
+  const Class = await loadHandler(archive.manifest.model.handler);
+  const { handler, environment } = await handlers.start(archive, Class, new Recorder());
+  return {
+    warnings,
+    async ask(inputs: readonly unknown[], params: object = {}, resumed?: unknown) {
+      const parts: string[] = [];
+      const resumes: unknown[] = [];
+      const send = async (_: number, part: unknown, resume: unknown): Promise<void> => {
+        parts.push(part as string);
+        resumes.push(resume);
+      };
+      const own = { batchSize: inputs.length, params: inputs.map(() => params as never), send, resumed };
+      const rows = await (handler as SpeechToText).handle(inputs as never, batchContext(environment, own));
+      return { rows: rows as readonly TranscribedText[], parts, resumes };
+    },
+  };
+}
+
+test('rows of a batch have the texts that each has alone, and a row that is no sound fails alone', async () => {
+  const { ask } = await open('write-whisper');
+  const { rows } = await ask([sound(3), 'text', sound(4)]);
+  const [first] = (await ask([sound(3)])).rows;
+  const [last] = (await ask([sound(4)])).rows;
+  expect(rows).toEqual([first, expect.objectContaining(code('invalid-input', 'Expected audio')), last]);
+  expect(first!.text).not.toBe(last!.text);
+  expect(first).toMatchObject({ finishReason: expect.any(String), usage: { promptTokens: 0, cachedTokens: 0 } });
+});
+
+test('of a model whose generation_config.json names no times, a window is answered once, as in transformers', async () => {
+  const { ask } = await open('write-whisper', {
+    'generation_config.json': { no_timestamps_token_id: null, suppress_tokens: null },
+  });
+  const { rows } = await ask([sound(3)], { maxNewTokens: 20 });
+  expect(rows[0]!.usage.completionTokens).toBeLessThanOrEqual(20);
+});
+
+test('what only texts have is no key here, and has no effect', async () => {
+  const { ask, warnings } = await open('write-whisper');
+  const { rows } = await ask([sound(3)]);
+  expect((await ask([sound(3)], { forcedBosTokenId: 3, decoderStartTokenId: 3 })).rows).toEqual(rows);
+  expect(warnings.join()).toMatch(/forcedBosTokenId.* not .*known key/);
+});
+
+test('a text comes in parts: of one window token by token, of several window by window', async () => {
+  const { ask } = await open('write-whisper');
+  const short = await ask([sound(3)]);
+  expect(short.parts.length).toBeGreaterThan(2);
+  expect(short.parts.join('')).toBe(short.rows[0]!.text);
+  const long = await ask([sound(9)]);
+  expect(long.parts.length).toBeGreaterThan(2);
+  expect(long.parts.join('')).toBe(long.rows[0]!.text);
+  const timed = await ask([sound(9)], { timestamps: 'segment' });
+  expect(timed.parts.join('')).toBe(timed.rows[0]!.text);
+  const { parts } = timed.rows[0]!;
+  expect(parts!.map(({ text }) => text).join('')).toBe(timed.rows[0]!.text);
+  expect(parts!.length).toBeGreaterThan(1);
+});
+
+test('another worker goes on behind the parts that were sent; one that writes another text says so', async () => {
+  const { ask } = await open('write-whisper');
+  const { rows, parts, resumes } = await ask([sound(9)]);
+  const at = 2;
+  const rest = await ask([sound(9)], {}, resumes[at]);
+  expect(rest.parts).toEqual(parts.slice(at + 1));
+  expect(rest.rows).toEqual(rows);
+  const other = { ...(resumes[at] as object), tokens: Int32Array.of(1, 2, 3) };
+  await expect(ask([sound(9)], {}, other)).rejects.toMatchObject(
+    code('worker-lost', 'has written another text. Ask again.'),
+  );
+});
+
+test('what excludes each other, and what the model cannot do, is refused by name', async () => {
+  const { ask } = await open('write-whisper');
+  for (const [params, words] of [
+    [{ timestamps: 'word' }, 'params.timestamps: "word" is not supported'],
+    [{ timestamps: 'segment', stop: 'a' }, 'params.stop: it is not supported with timestamps'],
+    [{ language: 'xx' }, 'params.language: the model has no language "xx". It has de, en, es, ru, zh.'],
+    [{ chunkLength: 5 }, 'params.chunkLength: the model hears 4 s at once, and 5 s are more'],
+    [{ suppressTokens: [100_000] }, 'suppressTokens: the vocabulary has'],
+    [{ numReturnSequences: 2 }, 'params.numReturnSequences: it is not supported'],
+  ] as const) {
+    const failed = ask([sound(3)], params).then(({ rows }) => rows[0]);
+    expect(await failed.catch((error: unknown) => error), words).toMatchObject(code('invalid-input', words));
+  }
+  const english = await open('write-whisper-english');
+  for (const params of [{ language: 'en' }, { task: 'translate' }])
+    expect((await english.ask([sound(3)], params)).rows[0]).toMatchObject(
+      code('invalid-input', 'the model is for English alone'),
+    );
+});
+
+test('Moonshine hears a recording whole: it has no chunks, no times and one language', async () => {
+  const { ask } = await open('write-moonshine');
+  const samples = soundOf(894);
+  for (const [input, params, words] of [
+    [sound(1), { chunkLength: 2 }, 'params.chunkLength: the model hears a recording whole'],
+    [sound(1), { timestamps: 'segment' }, 'params.timestamps: the model writes no times'],
+    [sound(1), { language: 'en' }, 'params.language: generation_config.json has no lang_to_id'],
+    [{ samples, sampleRate: RATE }, {}, 'The audio has 894 samples at 16000 Hz, and the model needs at least 895.'],
+  ] as const)
+    expect((await ask([input], params)).rows[0], words).toMatchObject(code('invalid-input', words));
+  const { rows, parts } = await ask([{ samples: soundOf(895), sampleRate: RATE }]);
+  expect(parts.join('')).toBe(rows[0]!.text);
+  const wrong = { 'preprocessor_config.json': { feature_extractor_type: 'WhisperFeatureExtractor' } };
+  await expect(open('write-moonshine', wrong)).rejects.toMatchObject(
+    code('model-config', 'feature_extractor_type is "WhisperFeatureExtractor"; expected Wav2Vec2FeatureExtractor'),
+  );
+});
+
+test('the files decide where no request does', async () => {
+  const params = { language: 'de', task: 'translate', timestamps: 'segment' };
+  const { ask } = await open('write-whisper');
+  const asked = await ask([sound(4)], params);
+  const files = await open('write-whisper', {
+    'generation_config.json': { language: '<|de|>', task: 'translate', return_timestamps: true },
+  });
+  expect((await files.ask([sound(4)])).rows).toEqual(asked.rows);
+  const config = await open('write-whisper', {}, { handler: params });
+  expect((await config.ask([sound(4)])).rows).toEqual(asked.rows);
+  expect(files.warnings).toEqual([]);
+});
+
+test('what the files say and has no effect here is told', async () => {
+  const { warnings } = await open('write-whisper', {
+    'generation_config.json': { no_speech_threshold: 0.6, condition_on_prev_tokens: false, logprob_threshold: -1 },
+    'preprocessor_config.json': { dither: 0.1 },
+  });
+  expect(warnings).toEqual([
+    expect.stringContaining('dither adds noise'),
+    'generation_config.json: no_speech_threshold, logprob_threshold would change answers in transformers, and has no effect here.',
+  ]);
+});
+
+for (const [what, changes, config, words] of [
+  [
+    'other features',
+    { 'preprocessor_config.json': { feature_extractor_type: 'Wav2Vec2FeatureExtractor' } },
+    {},
+    'feature_extractor_type is "Wav2Vec2FeatureExtractor"; expected WhisperFeatureExtractor',
+  ],
+  [
+    'more mels than the encoder takes',
+    { 'preprocessor_config.json': { feature_size: 128 } },
+    {},
+    'makes 128 mels and 400 frames',
+  ],
+  [
+    'another window',
+    { 'preprocessor_config.json': { chunk_length: 30 } },
+    {},
+    'max_source_positions is 200; expected 1500',
+  ],
+  ['a step that leaves a rest', { 'preprocessor_config.json': { hop_length: 17 } }, {}, 'hop_length is 17'],
+  ['a frame of a large prime', { 'preprocessor_config.json': { n_fft: 2 * 67 } }, {}, 'n_fft is 134'],
+  ['no rate', { 'preprocessor_config.json': { sampling_rate: 0.5 } }, {}, 'sampling_rate is 0.5'],
+  ['tokens of languages that are none', { 'generation_config.json': { lang_to_id: { en: 'x' } } }, {}, 'lang_to_id is'],
+  [
+    'times that begin elsewhere in the tokenizer',
+    { 'generation_config.json': { no_timestamps_token_id: 400 } },
+    {},
+    'has 400 as no_timestamps_token_id, and the tokenizer has "<|notimestamps|>" as 432',
+  ],
+  [
+    'tokens that the model does not have',
+    { 'generation_config.json': { lang_to_id: { de: 5000 } } },
+    { language: 'de' },
+    'language, task and no_timestamps_token_id: the vocabulary has',
+  ],
+  ['chunks that are too long', {}, { chunkLength: 5 }, 'handler.chunkLength: the model hears 4 s'],
+  ['a language that is not there', {}, { language: 'xx' }, 'handler or generation_config.json: params.language'],
+  ['times of words', {}, { timestamps: 'word' }, 'handler.timestamps'],
+] as const)
+  test(`what cannot be is refused when the model is opened: ${what}`, async () => {
+    await expect(open('write-whisper', changes, { handler: config })).rejects.toMatchObject(
+      code('model-config', words),
+    );
+  });
