@@ -23,12 +23,6 @@ export function configSchema(
   modules: Modules,
 ): Promise<Schema & { readonly definitions: Readonly<Record<HandlerName, Schema>> }>;
 
-/** Returns the source of `src/worker/handlers/loaders.ts`. */
-export function loadersSource(): string;
-
-/** Returns the source of `src/worker/models/hugging-face/tasks.ts`. */
-export function tasksSource(modules: Pick<Modules, 'registry'>): Promise<string>;
-
 /** The pages in docs/ that have tables made from the code. */
 export const PAGES: readonly string[];
 

@@ -5,12 +5,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
+import { handlerSources, taskLists } from './task-lists.mjs';
 import { SPECS } from './tests/map.mjs';
 
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
-const LOADERS = new URL('../src/worker/handlers/loaders.ts', import.meta.url);
-const TASKS = new URL('../src/worker/models/hugging-face/tasks.ts', import.meta.url);
 const DOCS = new URL('../docs/', import.meta.url);
 /** The pages that have such tables, by their paths from docs/. */
 export const PAGES = [
@@ -181,80 +180,7 @@ export async function withTables(
 
 /** The source of a handler's class, by the handler's name. */
 function handlerSource(name) {
-  const path = `src/worker/handlers/${name.replaceAll('_', '-')}.ts`;
-  const text = readFileSync(new URL(path, ROOT), 'utf8');
-  const [, docblock, className, isGeneric] =
-    /\n(\/\*\*\n(?: \*.*\n)* \*\/)\nexport class (\w+)(<)?/.exec(`\n${text}`) ?? [];
-  if (!className) throw new Error(`${path} needs a class with a docblock: \`export class\`.`);
-  return { path, docblock, className, isGeneric: isGeneric !== undefined };
-}
-
-/** Returns the source of `loaders.ts`. A class with type parameters gets its type: inference would lose their defaults. */
-export function loadersSource() {
-  const index = readFileSync(new URL('src/worker/handlers/index.ts', ROOT), 'utf8');
-  const handlers = Array.from(index.matchAll(/^export \* from '\.\/([\w-]+)\.js';$/gm), ([, file]) => {
-    const name = file.replaceAll('-', '_');
-    return { name, file, ...handlerSource(name) };
-  });
-  const types = handlers.filter(({ isGeneric }) => isGeneric);
-  const imports = types.map(({ file, className }) => `import type { ${className} } from './${file}.js';`).toSorted();
-  const lines = handlers.map(({ name, file, className, isGeneric }) => {
-    const type = isGeneric ? `: Promise<new () => ${className}>` : '';
-    return `  ${name}: async ()${type} => (await import('./${file}.js')).${className},`;
-  });
-  return `/** The built-in handlers' classes, each a chunk of its own: made from \`index.ts\` by \`scripts/config-docs.mjs\`. */
-import type { HandlerClass } from '../../contract/handler.js';
-${imports.join('\n')}
-
-/** By the handler's name. */
-export const HANDLERS = {
-${lines.join('\n')}
-} satisfies Readonly<Record<string, () => Promise<HandlerClass>>>;
-`;
-}
-
-/** Returns the source of `tasks.ts`: the part of the classes' static members that must be known before they are loaded. */
-export async function tasksSource({ registry }) {
-  const tasks = Object.entries(await classes(registry)).flatMap(([name, { huggingFace }]) => {
-    if (!huggingFace) return [];
-    const { architectures, label, keys, processor, models, nodes, nodeProcessors, files, ...others } = huggingFace;
-    const list = (key, texts) => (texts ? [`${key}: [${texts.map((text) => `'${text}'`).join(', ')}]`] : []);
-    const entries = [
-      ...list('architectures', architectures),
-      ...(label ? [`label: '${label}'`] : []),
-      ...list('modelTypes', others.modelTypes),
-      ...list('keys', keys),
-      ...(processor ? [`processor: '${processor}'`] : []),
-      ...list('readsTexts', others.readsTexts),
-      ...list('models', models),
-      ...(nodes
-        ? [
-            `nodes: { ${Object.entries(nodes)
-              .flatMap(([node, names]) => list(node, names))
-              .join(', ')} }`,
-          ]
-        : []),
-      ...(nodeProcessors
-        ? [
-            `nodeProcessors: { ${Object.entries(nodeProcessors)
-              .map(([node, one]) => `${node}: '${one}'`)
-              .join(', ')} }`,
-          ]
-        : []),
-      ...['hasClasses', 'generates', 'sentenceTransformers'].flatMap((key) => (others[key] ? [`${key}: true`] : [])),
-      ...list('files', files),
-    ];
-    const line = `  ${name}: { ${entries.join(', ')} },`;
-    return line.length <= 120 ? line : [`  ${name}: {`, ...entries.map((entry) => `    ${entry},`), '  },'];
-  });
-  return `/** What must be known of a handler's class before it is loaded: made from the classes by \`scripts/config-docs.mjs\`. */
-import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
-
-/** By the handler's name. */
-export const TASKS: Readonly<Record<string, Omit<HuggingFaceTask, 'handlerConfig'>>> = {
-${tasks.join('\n')}
-};
-`;
+  return handlerSources().find((one) => one.name === name);
 }
 
 const INPUTS = {
@@ -268,11 +194,9 @@ const INPUTS = {
 /** Each handler's answer is the tag `@answer` of its class. */
 function handlersTable(handlers) {
   const rows = Object.entries(handlers).map(([name, { takes, huggingFace }]) => {
-    const { path, docblock } = handlerSource(name);
-    const [, answer] = /\n \* @answer ([^]*?)\n \*\/$/.exec(docblock) ?? [];
+    const { docblock } = handlerSource(name);
+    const [, answer] = /\n \* @answer ([^]*?)\n \*\/$/.exec(docblock);
     const [, input] = /\n \* @input (.*)\n/.exec(docblock) ?? [];
-    if (!answer)
-      throw new Error(`The class of ${path} needs an @answer in its docblock: what it answers, for the docs.`);
     const architectures = huggingFace?.architectures ?? [];
     return [
       code(name),
@@ -382,8 +306,12 @@ function workersOf(budget, threads, maxWorkers) {
 }
 
 function roomsTable() {
-  const rows = Object.entries(ROOMS).map(([room, { runs, what, imports, types = [] }]) => {
-    const allowed = [...imports.map(code), ...types.map((one) => `types of ${code(one)}`)];
+  const rows = Object.entries(ROOMS).map(([room, { runs, what, imports, types = [], lazy = [] }]) => {
+    const allowed = [
+      ...imports.map(code),
+      ...types.map((one) => `types of ${code(one)}`),
+      ...lazy.map((one) => `${code(one)} by \`import()\``),
+    ];
     return [code(`${room}/`), runs, what, allowed.join(', ') || 'nothing'];
   });
   return table(['Room of `src/`', 'Runs', 'What is in it', 'May import'], rows);
@@ -444,7 +372,6 @@ function code(text) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await writeFile(LOADERS, loadersSource());
   const { createServer } = await import('vite');
   const vite = await createServer({
     configFile: false,
@@ -452,12 +379,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     server: { middlewareMode: true, ws: false },
     optimizeDeps: { noDiscovery: true },
   });
+  const lists = await taskLists((path) => vite.ssrLoadModule(`/${path}`));
+  for (const [path, text] of Object.entries(lists)) await writeFile(new URL(path, ROOT), text);
   const modules = Object.fromEntries(
     await Promise.all(
       Object.entries(SOURCES).map(async ([name, path]) => [name, await vite.ssrLoadModule(`/src/${path}.ts`)]),
     ),
   );
-  await writeFile(TASKS, await tasksSource(modules));
   await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules), null, 2)}\n`);
   for (const name of PAGES) {
     const page = new URL(`../docs/${name}`, import.meta.url);

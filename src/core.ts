@@ -45,7 +45,8 @@ export { FACE_LANDMARKS } from './shared/face-points.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';
 /** The handler classes, as types alone: they run in the worker. */
 export type * from './worker/handlers/index.js';
-export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain-options.js';
+export type * from './worker/tasks/exports.js';
+export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain.js';
 export type {
   ExplainedClass,
   ExplainProgress,

@@ -23,13 +23,14 @@ export {
 export type { NestedList, TestModel, TestOutputs } from './worker/host/test-session.js';
 export type { Engine, EngineEnvironment, EngineLoader, Engines } from './worker/engines/engine.js';
 export * from './worker/handlers/index.js';
+export * from './worker/tasks/exports.js';
 export type { Placement } from './worker/handlers/placements.js';
 export type { ReadText } from './worker/tasks/ocr/ctc.js';
 export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export { WorkflowHandler } from './worker/handlers/workflow-handler.js';
 export type { VisionParams } from './worker/handlers/vision-params.js';
-export type { ClassScores } from './worker/tasks/explain/images.js';
-export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain-options.js';
+export type { ClassScores } from './worker/handlers/explain.js';
+export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain.js';
 export type {
   ExplainedClass,
   ExplainProgress,

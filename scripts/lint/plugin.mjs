@@ -11,19 +11,19 @@ const rooms = {
     const from = relative(SRC, context.filename).replaceAll('\\', '/');
     if (from.startsWith('..')) return {};
 
-    const check = (source, isType) => {
+    const check = (source, how) => {
       if (typeof source?.value !== 'string') return;
       const message = source.value.startsWith('.')
-        ? violation(from, relative(SRC, resolve(dirname(context.filename), source.value)).replaceAll('\\', '/'), isType)
+        ? violation(from, relative(SRC, resolve(dirname(context.filename), source.value)).replaceAll('\\', '/'), how)
         : packageViolation(from, source.value);
       if (message) context.report({ node: source, message });
     };
     return {
-      ImportDeclaration: ({ source, importKind }) => check(source, importKind === 'type'),
-      ExportNamedDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
-      ExportAllDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
-      ImportExpression: ({ source }) => check(source, false),
-      TSImportType: ({ source, argument }) => check(source ?? argument?.literal ?? argument, true),
+      ImportDeclaration: ({ source, importKind }) => check(source, importKind === 'type' ? 'type' : 'value'),
+      ExportNamedDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type' ? 'type' : 'value'),
+      ExportAllDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type' ? 'type' : 'value'),
+      ImportExpression: ({ source }) => check(source, 'lazy'),
+      TSImportType: ({ source, argument }) => check(source ?? argument?.literal ?? argument, 'type'),
     };
   },
 };

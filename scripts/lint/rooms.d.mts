@@ -3,8 +3,9 @@ export interface Room {
   readonly what: string;
   readonly imports: readonly string[];
   readonly types?: readonly string[];
+  readonly lazy?: readonly string[];
   readonly packages?: readonly string[];
 }
 export const ROOMS: Readonly<Record<string, Room>>;
 export function roomOf(path: string): string;
-export function violation(from: string, to: string, isType: boolean): string | undefined;
+export function violation(from: string, to: string, how: 'value' | 'type' | 'lazy'): string | undefined;

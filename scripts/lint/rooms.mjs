@@ -11,12 +11,31 @@
  * @property {string} what what is in it
  * @property {readonly string[]} imports
  * @property {readonly string[]} [types]
+ * @property {readonly string[]} [lazy] rooms that it may import by `import()`
  * @property {readonly string[]} [packages] npm packages that only rooms which list them may import
  */
 
+import { readdirSync } from 'node:fs';
+
 const BOTH = ['contract', 'shared'];
 const LOW = [...BOTH, 'worker/tensors', 'worker/libraries'];
+/** What handlers and tasks are made of. */
+const OF_HANDLERS = [
+  ...LOW,
+  'worker/transforms',
+  'worker/images',
+  'worker/audio',
+  'worker/text',
+  'worker/generation',
+  'worker/outputs',
+];
 const ENGINES = ['onnxruntime-web', 'onnxruntime-node', '@tensorflow'];
+
+/** The folders of tasks: no task imports a task of another one. */
+const TASKS = readdirSync(new URL('../../src/worker/tasks/', import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `worker/tasks/${name}`);
+const ANY_TASK = 'worker/tasks/*';
 
 /** @type {Readonly<Record<string, Room>>} */
 export const ROOMS = {
@@ -114,16 +133,19 @@ export const ROOMS = {
   },
   'worker/handlers': {
     runs: 'worker',
-    what: 'One file per handler class, loaded by its name in the archive',
-    imports: [
-      ...LOW,
-      'worker/transforms',
-      'worker/images',
-      'worker/audio',
-      'worker/text',
-      'worker/generation',
-      'worker/outputs',
-    ],
+    what: 'What a task may extend: a class for each kind of input; the registry, which loads a task by its name',
+    imports: [...OF_HANDLERS, 'worker/tasks'],
+    lazy: [ANY_TASK],
+  },
+  'worker/tasks': {
+    runs: 'worker',
+    what: 'The list of the tasks, made from their classes',
+    imports: ['contract', 'worker/handlers', ANY_TASK],
+  },
+  [ANY_TASK]: {
+    runs: 'worker',
+    what: 'One folder a family of tasks: their handlers, and what only they need. A folder is one lazy script',
+    imports: [...OF_HANDLERS, 'worker/handlers'],
   },
   'worker/generation': {
     runs: 'worker',
@@ -152,7 +174,7 @@ export const ROOMS = {
   'worker/models': {
     runs: 'worker',
     what: "Archive, manifest, config, a workflow's nodes, downloads, integrity, golden examples",
-    imports: LOW,
+    imports: [...LOW, 'worker/tasks'],
   },
   'worker/tensors': { runs: 'worker', what: 'Functions on tensors: stack, slice, float16', imports: BOTH },
   'worker/libraries': {
@@ -196,12 +218,12 @@ export const ROOMS = {
 };
 
 /**
- * Returns the room of a file; `entries` for a file that is directly in `src`.
+ * Returns the room of a file; `entries` for a file that is directly in `src`. A folder of tasks is a room of its own.
  * @param {string} path relative to `src`, with slashes
  */
 export function roomOf(path) {
   if (!path.includes('/')) return 'entries';
-  return Object.keys(ROOMS)
+  return [...Object.keys(ROOMS), ...TASKS]
     .filter((room) => path.startsWith(`${room}/`))
     .reduce((longest, room) => (room.length > longest.length ? room : longest), '');
 }
@@ -210,15 +232,19 @@ export function roomOf(path) {
  * Returns why one file may not import another, or undefined if it may.
  * @param {string} from path relative to `src`
  * @param {string} to the same
- * @param {boolean} isType whether only types are imported
+ * @param {'value' | 'type' | 'lazy'} how as a value, as a type, or by `import()`
  */
-export function violation(from, to, isType) {
+export function violation(from, to, how) {
   const [room, target] = [roomOf(from), roomOf(to)];
   if (room === 'entries' || room === target) return undefined;
   if (room === '') return `${from} is in no room. List its folder in scripts/lint/rooms.mjs.`;
-  const { imports, types = [] } = ROOMS[room];
-  if (isAmong(imports, target) || (isType && isAmong(types, target))) return undefined;
-  const also = types.length > 0 ? `, and as types ${types.join(', ')}` : '';
+  const { imports, types = [], lazy = [] } = ROOMS[TASKS.includes(room) ? ANY_TASK : room];
+  const allowed = how === 'type' ? [...imports, ...types] : how === 'lazy' ? [...imports, ...lazy] : imports;
+  if (isAmong(allowed, target)) return undefined;
+  const also = [
+    types.length > 0 ? `, and as types ${types.join(', ')}` : '',
+    lazy.length > 0 ? `, and by import() ${lazy.join(', ')}` : '',
+  ].join('');
   return `${room} does not import ${target}. It imports ${imports.join(', ') || 'no other room'}${also}: ARCHITECTURE.md.`;
 }
 
@@ -228,5 +254,6 @@ export function violation(from, to, isType) {
  */
 function isAmong(list, room) {
   const [top] = room.split('/');
-  return list.some((one) => one === room || (one !== 'page' && one === top) || one === `${top}/*`);
+  const parent = room.slice(0, room.lastIndexOf('/'));
+  return list.some((one) => one === room || (one !== 'page' && one === top) || one === `${parent}/*`);
 }

@@ -7,6 +7,7 @@ import type { Metrics } from './metrics.js';
 import type { PredictionError } from './errors.js';
 import type { HttpAnswer, HttpRequest } from './http.js';
 import type { HuggingFaceTask } from './hugging-face-task.js';
+import type { Signature } from './task.js';
 
 /** Parameters of one request, e.g. `{ topK: 3 }`. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -297,6 +298,8 @@ export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'tensors'
 export interface HandlerDescriptor {
   readonly takes?: InputKind | undefined;
   readonly huggingFace?: HuggingFaceTask | undefined;
+  /** What its models look like: the nearest handler of a model whose files name no task. */
+  readonly nearest?: readonly Signature[] | undefined;
 }
 
 /** A handler class. Its constructor takes no arguments. */

@@ -17,59 +17,75 @@ export const FIRST = [
   'worker/engines/onnx/webgpu-jspi',
   'worker/handlers/registry',
   'worker/handlers/base-handler',
-  'worker/tasks/pictures/image-classifier',
   'worker/handlers/several-labels',
+  'worker/tasks/pictures/image-classifier',
   ...['jinja', 'onnx-webgl', 'tokenizers', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',
   'worker/handlers/state-schema',
   'worker/handlers/workflow-handler',
-  'worker/tasks/explain/score-variants',
-  'worker/tasks/explain/target',
   'worker/outputs/maps',
+  'worker/outputs/runs',
 ];
 
-/** The other scripts, each with the modules in it that are not in the first one. A module is in the first that fits. */
-const PARTS: readonly (readonly [name: string, modules: RegExp])[] = [
-  [
-    'zero-shot',
-    /^worker\/(handlers\/(label-(texts|vectors)|zero-shot-(image|object)|image-text)|outputs\/detection\/text-queries)/,
-  ],
-  ['images', /^(worker\/images\/|shared\/is-a\.)/],
-  ['detection', /^worker\/(handlers\/(object-detector|image-boxes)|outputs\/(detection\/|nms))/],
-  ['tracking', /^worker\/(handlers\/object-tracker|outputs\/tracking\/)/],
-  [
-    'people',
-    /^(worker\/(handlers\/(face|hand|pose|landmark)-|outputs\/people\/|transforms\/crop)|shared\/face-points)/,
-  ],
-  [
-    'segmentation',
-    /^worker\/(handlers\/(image-segmenter|image-encoder|prompt|background-remover|depth-estimator)|outputs\/(body-mask|interpolate|segment|class-map|bicubic|depth|foreground|prompted|runs))/,
-  ],
-  ['instances', /^worker\/(handlers\/instance-|outputs\/(queries|instance-))/],
-  ['speech', /^worker\/(handlers\/speech-(to-text|input)|audio\/(fourier|log-mel)|generation\/speech\/)/],
-  [
-    'generation',
-    /^worker\/(handlers\/(text-generator|text-to-text|generation-handler|encoder-decoder|image-to-text)|generation\/|engines\/onnx\/kept|tensors\/(gpu-memory|assemble|read|take))/,
-  ],
-  ['pictures', /^worker\/(handlers\/image-|outputs\/(picture|tiles))/],
-  [
-    'text',
-    /^worker\/(handlers\/(text-(handler|input|classifier|feature|reranker)|fill-mask|zero-shot-text|task-tokens|token-classifier|question-answerer|explain\/texts)|outputs\/(dense|entities|answers)|text\/)/,
-  ],
-  ['ocr', /^worker\/(handlers\/text-|outputs\/ocr\/)/],
-  ['audio', /^(worker\/(handlers\/(audio|voice|silero|speech)|audio\/|outputs\/(speech|ctc-text))|contract\/audio)/],
-  ['explain', /^worker\/handlers\/explain\//],
-  ['gpu', /^worker\/(handlers\/gpu-|transforms\/gpu\/|engines\/onnx\/(web|device|placement))/],
-  ['tensorflow', /^worker\/engines\/tfjs\//],
-  ['remote', /^(worker\/engines\/remote\/|shared\/(open-inference\/|json-cost))/],
-  ['packed', /^worker\/models\/sources\/|modern-tar/],
-  ['repository', /^worker\/models\/hugging-face\//],
-  ['workflow', /^worker\/((models|host)\/(workflow|nodes|node-precision|war)\.|handlers\/graph-workflow)/],
-  ['hash', /@noble/],
-  ['rare', /^worker\/(models\/(yaml|onnx)|host\/(describe|nearest)|engines\/onnx\/(adapt|widen)|outputs\/ultralytics)/],
-];
+/** A folder of tasks is a script. */
+const TASK = /^worker\/tasks\/([^/]+)\//;
+
+/**
+ * The scripts of the other modules that are not in the first one, by how their paths begin; the longest fits. What
+ * several tasks share is in the script of the task that needs most of it.
+ */
+export const SHARED: Readonly<Record<string, string>> = {
+  'worker/images/': 'images',
+  'shared/is-a.': 'images',
+  'worker/outputs/': 'segmentation',
+  'worker/outputs/boxes/': 'detection',
+  'worker/handlers/detection-handler.': 'detection',
+  'worker/handlers/image-boxes.': 'detection',
+  'worker/outputs/tracking/': 'tracking',
+  'worker/outputs/picture.': 'pictures',
+  'worker/outputs/ultralytics.': 'rare',
+  'worker/transforms/crop': 'people',
+  'shared/face-points.': 'people',
+  'worker/text/': 'texts',
+  'worker/handlers/text-': 'texts',
+  'worker/audio/': 'speech',
+  'worker/audio/fourier.': 'transcription',
+  'worker/audio/log-mel.': 'transcription',
+  'contract/audio.': 'speech',
+  'worker/handlers/audio-handler.': 'speech',
+  'worker/handlers/speech-files.': 'speech',
+  'worker/generation/': 'writing',
+  'worker/handlers/generation-handler.': 'writing',
+  'worker/handlers/encoder-decoder-handler.': 'writing',
+  'worker/engines/onnx/kept': 'writing',
+  'worker/tensors/': 'writing',
+  'worker/handlers/gpu-': 'gpu',
+  'worker/transforms/gpu/': 'gpu',
+  'worker/engines/onnx/': 'gpu',
+  'worker/engines/tfjs/': 'tensorflow',
+  'worker/engines/remote/': 'remote',
+  'shared/open-inference/': 'remote',
+  'shared/json-cost.': 'remote',
+  'worker/models/sources/': 'packed',
+  'worker/models/hugging-face/': 'repository',
+  'worker/models/workflow.': 'workflow',
+  'worker/models/nodes.': 'workflow',
+  'worker/models/node-precision.': 'workflow',
+  'worker/models/war.': 'workflow',
+  'worker/host/nodes.': 'workflow',
+  'worker/handlers/graph-workflow.': 'workflow',
+  'worker/models/yaml.': 'rare',
+  'worker/models/onnx/': 'rare',
+  'worker/host/describe.': 'rare',
+  'worker/host/nearest-handler.': 'rare',
+  'worker/engines/onnx/adapt-graph.': 'rare',
+  'worker/engines/onnx/widen': 'rare',
+};
+
+/** The scripts of packages, by their names. */
+const PACKAGES: Readonly<Record<string, string>> = { 'modern-tar': 'packed', '@noble/': 'hash' };
 
 /**
  * Returns rolldown's `codeSplitting` for a bundle with the worker. Left to itself, a bundler makes a script of each
@@ -91,10 +107,20 @@ export function workerChunks(root: string): {
     const first = known.get(modules) ?? firstOf(root, modules);
     known.set(modules, first);
     if (first.has(id)) return 'base';
-    const path = id.startsWith(root) ? id.slice(root.length) : id;
-    return PARTS.find(([, fits]) => fits.test(path))?.[0] ?? null;
+    if (!id.startsWith(root)) return PACKAGES[Object.keys(PACKAGES).find((name) => id.includes(name)) ?? ''] ?? null;
+    return scriptOf(id.slice(root.length)) ?? null;
   };
   return { includeDependenciesRecursively: false, groups: [{ debugName: 'tabserve', name: chunkOf }] };
+}
+
+/** Returns the script of a module that is not in the first one; undefined for what the bundler is to decide. */
+export function scriptOf(path: string): string | undefined {
+  const folder = TASK.exec(path)?.[1];
+  if (folder !== undefined) return folder;
+  const longest = Object.keys(SHARED)
+    .filter((start) => path.startsWith(start))
+    .reduce((best, start) => (start.length > best.length ? start : best), '');
+  return SHARED[longest];
 }
 
 /** Returns the modules of the first script, by their ids: those of the package, or of its sources. */

@@ -1,24 +1,34 @@
 import { loadScript } from '../../shared/load-script.js';
-import type { Handler, HandlerClass } from '../../contract/handler.js';
+import type { Handler, HandlerClass, HandlerDescriptor } from '../../contract/handler.js';
 import { TabServeError } from '../../contract/errors.js';
 import { shorten } from '../../contract/describe-value.js';
 import { nearestName } from '../../shared/nearest-name.js';
-import { HANDLERS } from './loaders.js';
+import { BUILT_IN } from '../tasks/index.js';
 
 /** The built-in handlers' types by name. */
 export type HandlerRegistry = {
-  readonly [Name in keyof typeof HANDLERS]: InstanceType<Awaited<ReturnType<(typeof HANDLERS)[Name]>>>;
+  readonly [Name in keyof typeof BUILT_IN]: InstanceType<Awaited<ReturnType<(typeof BUILT_IN)[Name]['load']>>>;
 };
 export type HandlerName = keyof HandlerRegistry;
-export const HANDLER_NAMES = Object.keys(HANDLERS) as readonly HandlerName[];
+export const HANDLER_NAMES = Object.keys(BUILT_IN) as readonly HandlerName[];
+
+/** What explains answers, a script that loads when a first explanation is asked for. */
+export const EXPLAINERS = {
+  images: async () => (await import('../tasks/explain/images.js')).explainImages,
+  texts: async () => (await import('../tasks/explain/texts.js')).explainTexts,
+} as const;
 
 /** The handler class of a name, or any handler if the name is not known at compile time. */
 export type HandlerOf<Name extends HandlerName> = [HandlerName] extends [Name] ? Handler : HandlerRegistry[Name];
 
 /** Loads the handler class of a name. @throws `unknown-handler` with the names of the built-in handlers */
+export async function loadHandler<Name extends HandlerName>(
+  name: Name,
+): Promise<(new () => HandlerRegistry[Name]) & HandlerDescriptor>;
+export async function loadHandler(name: string | undefined): Promise<HandlerClass>;
 export async function loadHandler(name: string | undefined): Promise<HandlerClass> {
-  if (name !== undefined && Object.hasOwn(HANDLERS, name))
-    return await loadScript<HandlerClass>(HANDLERS[name as HandlerName]);
+  if (name !== undefined && Object.hasOwn(BUILT_IN, name))
+    return await loadScript<HandlerClass>(BUILT_IN[name as HandlerName].load);
   const available = `The built-in handlers are ${HANDLER_NAMES.join(', ')}`;
   const meant = name === undefined ? undefined : nearestName(name.replaceAll('-', '_'), HANDLER_NAMES);
   throw new UnknownHandler(

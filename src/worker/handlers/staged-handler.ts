@@ -1,6 +1,7 @@
 import type { Manifest, ModelConfig } from '../../contract/archive.js';
 import type { Context, Handler, InputKind, MaybePromise, Params, ResultOf } from '../../contract/handler.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
+import type { Signature } from '../../contract/task.js';
 import { type PredictionError, TabServeError } from '../../contract/errors.js';
 import { checkSection, type ConfigSchema } from '../../shared/schema.js';
 import { type Row, withFailures } from './row.js';
@@ -28,6 +29,9 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
   static readonly takes: InputKind | undefined;
   /** Which models of Hugging Face's layout the class serves. */
   static readonly huggingFace: HuggingFaceTask | undefined;
+
+  /** What its models look like: the nearest handler of a model whose files name no task. */
+  static readonly nearest: readonly Signature[] | undefined;
 
   /**
    * The JSON Schemas of the keys that this class adds to `handler:` in `model-config.yaml`.

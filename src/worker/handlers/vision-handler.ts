@@ -21,8 +21,8 @@ import type { GpuImages } from './gpu-images.js';
 import { ImagesAhead, ImageTensorInput, isTensorInput } from './image-input.js';
 import { loadGpuImages } from './load-gpu-images.js';
 import { isFilled } from './other-inputs.js';
-import type { ClassScores } from '../tasks/explain/images.js';
-import { IMAGE_EXPLAIN_SCHEMA, type ImageExplainParams } from './explain-options.js';
+import { EXPLAINERS } from './registry.js';
+import { IMAGE_EXPLAIN_SCHEMA, type ClassScores, type ImageExplainParams } from './explain.js';
 import { hasMethodOf } from './handler-contract.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../../shared/schema.js';
@@ -272,7 +272,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
    * scores. A row whose options do not fit fails alone.
    */
   protected async explainImages(inputs: Tensors, context: Context, scores: ClassScores): Promise<ImageExplanation[]> {
-    const explainImages = await loadScript(async () => (await import('../tasks/explain/images.js')).explainImages);
+    const explainImages = await loadScript(EXPLAINERS.images);
     const explanations = await explainImages(
       {
         input: this.#input,

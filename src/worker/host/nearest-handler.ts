@@ -7,11 +7,10 @@ import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
 import { fetchDeclared, type RequestUrl } from '../models/onnx/declared.js';
 import { readGraph } from '../models/onnx/graph.js';
 import { discard } from '../../shared/request-policy.js';
+import type { Signature } from '../../contract/task.js';
 import { UnknownHandler } from '../handlers/registry.js';
+import { TASKS } from '../tasks/index.js';
 import { withParts } from '../models/hugging-face/parts.js';
-
-/** From so many numbers for each token, they are taken to be one for each token of a vocabulary. */
-const LEAST_VOCABULARY = 1000;
 
 /** How long a server may take. */
 const MAX_WAIT_MS = 5000;
@@ -68,57 +67,66 @@ async function hasFile({ url, local }: Archive, path: string, request: RequestUr
   return response.ok && !/^text\/html\b/i.test(response.headers.get('content-type') ?? '');
 }
 
-/** Returns the handler that reads a model's outputs, and the outputs that show it. */
-export function nearestHandler(
-  inputs: readonly TensorInfo[],
-  outputs: readonly OutputInfo[],
-): { readonly handler: string; readonly seen: readonly OutputInfo[] } {
-  const named = (name: string): OutputInfo | undefined => outputs.find((output) => output.name === name);
+interface Nearest {
+  readonly handler: string;
+  /** The outputs that show it. */
+  readonly seen: readonly OutputInfo[];
+}
+
+/** Returns the handler that reads a model's outputs, by the signatures of the tasks; `base_handler` reads any. */
+export function nearestHandler(inputs: readonly TensorInfo[], outputs: readonly OutputInfo[]): Nearest {
+  const reads = contentOf(inputs);
+  const found = Object.entries(TASKS).flatMap(([handler, { nearest = [] }]) =>
+    nearest.flatMap((signature) => {
+      const seen = signature.reads === reads ? evidence(signature, inputs, outputs) : undefined;
+      return seen ? [{ order: signature.order, handler, seen }] : [];
+    }),
+  );
+  return found.toSorted((a, b) => a.order - b.order)[0] ?? { handler: 'base_handler', seen: outputs };
+}
+
+/** Returns what a model's inputs hold; undefined for numbers of another kind. */
+function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefined {
   const isOfTexts = inputs.some(({ name }) => name === 'input_ids');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
   const isOfSound = inputs.length === 1 && inputs[0]!.name === 'input_values' && inputs[0]!.dims.length === 2;
-  const [boxes, logits] = [outputs.find(({ name, dims }) => isBoxes(name, dims)), named('logits') ?? outputs[0]];
-  const found = (handler: string, ...seen: (OutputInfo | undefined)[]) => ({
-    handler,
-    seen: seen.filter((one) => one !== undefined),
-  });
-  if (isOfImages && isOfTexts) {
-    const scores = named('logits_per_image');
-    if (scores) return found('zero_shot_image_classifier', scores);
-    return boxes ? found('zero_shot_object_detector', logits, boxes) : found('base_handler', ...outputs);
-  }
-  const rank = logits?.dims.length;
-  const hasScores = logits?.name.includes('logits') ?? false;
-  if (isOfSound && hasScores && rank === 3) return found('speech_recognizer', logits);
-  if (!isOfImages && !isOfTexts) return found('base_handler', ...outputs);
-  const [masks, depth] = [named('pred_masks') ?? named('masks_queries_logits'), named('predicted_depth')];
-  if (isOfImages && masks) return found('instance_segmenter', logits, masks);
-  if (isOfImages && boxes) return found('object_detector', logits, boxes);
-  if (isOfImages && depth) return found('depth_estimator', depth);
-  const heatmaps = named('heatmaps');
-  if (isOfImages && heatmaps) return found('pose_landmarker', heatmaps);
-  if (isOfImages && rank === 4 && !hasScores)
-    return found(
-      logits!.name.includes('hidden_state')
-        ? 'image_feature_extractor'
-        : logits!.dims[1] === 1
-          ? 'background_remover'
-          : 'image_to_image',
-      logits,
-    );
-  if (isOfImages && rank === 4) return found('image_segmenter', logits);
-  const [start, end] = [named('start_logits'), named('end_logits')];
-  if (isOfTexts && start && end) return found('question_answerer', start, end);
-  if (rank === 2) {
-    const kind = isOfImages ? 'image' : 'text';
-    return found(hasScores ? `${kind}_classifier` : `${kind}_feature_extractor`, logits);
-  }
-  if (rank !== 3) return found('base_handler', ...outputs);
-  if (isOfImages) return found('image_feature_extractor', logits);
-  if (!hasScores) return found('text_feature_extractor', logits);
-  if (inputs.some(({ name }) => name.startsWith('past_key_values'))) return found('text_generator', logits);
-  const size = logits!.dims[2];
-  return found(typeof size === 'number' && size < LEAST_VOCABULARY ? 'token_classifier' : 'fill_mask', logits);
+  if (isOfImages) return isOfTexts ? 'images-and-texts' : 'images';
+  if (isOfTexts) return 'texts';
+  return isOfSound ? 'sound' : undefined;
+}
+
+/** Returns the outputs by which a model has a signature; undefined if it does not have it. */
+function evidence(
+  { input, outputs: names = [], hasBoxes, main }: Signature,
+  inputs: readonly TensorInfo[],
+  outputs: readonly OutputInfo[],
+): readonly OutputInfo[] | undefined {
+  const called = (name: string | readonly string[]): OutputInfo | undefined =>
+    [name].flat().flatMap((one) => outputs.filter((output) => output.name === one))[0];
+  const seen = [
+    ...(main ? [mainOutput(main, called('logits') ?? outputs[0])] : []),
+    ...names.map(called),
+    ...(hasBoxes ? [outputs.find(({ name, dims }) => isBoxes(name, dims))] : []),
+  ];
+  const hasInput = input === undefined || inputs.some(({ name }) => name.startsWith(input));
+  return hasInput && seen.every((one) => one !== undefined) ? seen : undefined;
+}
+
+/** Returns the output if it is as a signature says. */
+function mainOutput(
+  { rank, isLogits, name, channels, lastBelow }: NonNullable<Signature['main']>,
+  output: OutputInfo | undefined,
+): OutputInfo | undefined {
+  if (!output) return undefined;
+  const { dims } = output;
+  const last = dims.at(-1);
+  const fits =
+    (rank === undefined || dims.length === rank) &&
+    (isLogits === undefined || output.name.includes('logits') === isLogits) &&
+    (name === undefined || output.name.includes(name)) &&
+    (channels === undefined || dims[1] === channels) &&
+    (lastBelow === undefined || (typeof last === 'number' && last < lastBelow));
+  return fits ? output : undefined;
 }
 
 function isBoxes(name: string, dims: OutputInfo['dims']): boolean {

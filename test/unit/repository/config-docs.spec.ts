@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { load } from 'js-yaml';
-import { ADVICE, configSchema, loadersSource, PAGES, tasksSource, withTables } from '../../../scripts/config-docs.mjs';
+import { ADVICE, configSchema, PAGES, withTables } from '../../../scripts/config-docs.mjs';
+import { taskLists } from '../../../scripts/task-lists.mjs';
 import * as budget from '../../../src/page/workers/budget.ts';
 import type { Manifest } from '../../../src/contract/archive.ts';
 import * as errors from '../../../src/contract/errors.ts';
@@ -45,8 +46,8 @@ test('the published schema and the tables of the pages are those of the code', a
 
 test('what is known of a handler before its class is loaded is what the class says', async () => {
   const advice = 'node scripts/config-docs.mjs makes it anew';
-  expect(text('src/worker/models/hugging-face/tasks.ts'), advice).toBe(await tasksSource(modules));
-  expect(text('src/worker/handlers/loaders.ts'), advice).toBe(loadersSource());
+  const lists = await taskLists(async (path) => (await import(`../../../${path}`)) as Record<string, unknown>);
+  for (const [path, list] of Object.entries(lists)) expect(text(path), advice).toBe(list);
 });
 
 test('a handler is called as its class is, in TorchServe’s case, and says what it takes', async () => {

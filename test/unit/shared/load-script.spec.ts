@@ -24,9 +24,9 @@ test('a script that is missing, or of another version, is worker-failed with the
 });
 
 test('every script that is loaded when it is needed is loaded by loadScript', () => {
-  /** Where a missing script is reported by the caller, is no failure, or has a message of its own. */
+  /** Where a missing script is reported by the caller, is no failure, or has a message of its own; the lists of tasks. */
   const others =
-    /^(worker\/(libraries\/|handlers\/(loaders|load-gpu-images)\.|default\.worker\.|engines\/(\w+-node|\w+\/node|onnx\/thread-script)\.)|shared\/load-script\.)/;
+    /^(worker\/(libraries\/|handlers\/load-gpu-images\.|tasks\/(\w|-)+\/index\.|tasks\/index\.|default\.worker\.|engines\/(\w+-node|\w+\/node|onnx\/thread-script)\.)|shared\/load-script\.)/;
   const src = new URL('../../../src/', import.meta.url);
   const files = ['page', 'worker', 'shared'].flatMap((room) =>
     readdirSync(new URL(room, src), { recursive: true, encoding: 'utf8' }).map((file) => `${room}/${file}`),

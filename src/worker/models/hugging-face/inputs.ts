@@ -9,7 +9,7 @@ import { readObject } from '../json.js';
 import type { Source } from '../sources/source.js';
 import { imageProcessingOf } from './image-processing.js';
 import { PREPROCESSOR, readProcessor } from './processor-file.js';
-import { TASKS } from './tasks.js';
+import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmProcessing } from './timm.js';
 
 export const TOKENIZER = 'tokenizer.json';

@@ -2,7 +2,7 @@
 import { type ErrorCode, TabServeError } from '../../../contract/errors.js';
 import type { Source } from '../sources/source.js';
 import { FOLDERS } from './models.js';
-import { TASKS } from './tasks.js';
+import { TASKS } from '../../tasks/index.js';
 
 /** Of a repository whose architecture no handler is for, or that lacks the file of its handler's model. */
 const CODES: ReadonlySet<ErrorCode> = new Set(['unknown-handler', 'model-not-found']);

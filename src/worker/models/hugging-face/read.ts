@@ -12,7 +12,7 @@ import { LABELS } from '../manifest.js';
 import { withCrossEncoder } from './cross-encoder.js';
 import { prepared, TOKENIZER, type Prepared } from './inputs.js';
 import { hasProcessor, PREPROCESSOR, readProcessor } from './processor-file.js';
-import { TASKS } from './tasks.js';
+import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
 import { engineOf, modelsOf } from './models.js';
@@ -179,8 +179,9 @@ function handlerOf(config: Json): string | undefined {
     const isMet =
       (label === undefined || labels.some((one) => one.toLowerCase().startsWith(label))) &&
       (keys === undefined || keys.some((key) => Object.hasOwn(config, key)));
-    const isConditional = label !== undefined || keys !== undefined;
-    return isMet ? [{ name, rank: ending.length + (isConditional ? 1000 : 0) }] : [];
+    // A label says more than a key: cross-encoders of entailment have both.
+    const conditions = label !== undefined ? 2000 : keys !== undefined ? 1000 : 0;
+    return isMet ? [{ name, rank: ending.length + conditions }] : [];
   });
   return found.toSorted((a, b) => b.rank - a.rank)[0]?.name ?? architecture;
 }

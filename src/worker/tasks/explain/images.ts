@@ -1,38 +1,19 @@
 import { asTabServeError, TabServeError } from '../../../contract/errors.js';
-import type { Context, MaybePromise, Params } from '../../../contract/handler.js';
+import type { Context, Params } from '../../../contract/handler.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import type { Size } from '../../outputs/boxes/decoder.js';
 import type { ImageExplanation } from '../../outputs/explanation.js';
-import type { Labels } from '../../outputs/labels.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { concat, row as rowOf, slice, toFloats } from '../../tensors/tensors.js';
-import type { FillColor, Transforms } from '../../transforms/index.js';
+import type { FillColor } from '../../transforms/index.js';
 import { colorOf } from '../../transforms/tensor.js';
-import type { ImageTensorInput } from '../../handlers/image-input.js';
 import { rowContext } from '../../handlers/row.js';
 import { occlusionMasks, riseMasks, type Masks } from './masks.js';
-import { IMAGE_EXPLAIN_SCHEMA } from '../../handlers/explain-options.js';
+import { IMAGE_EXPLAIN_SCHEMA, type ExplainableImages } from '../../handlers/explain.js';
 import { scoreVariants } from './score-variants.js';
 import { findTarget, type Target } from './target.js';
 import { MAX_TENSOR_ELEMENTS } from '../../../contract/limits.js';
 import type { Placement } from '../../handlers/placements.js';
-
-/**
- * Returns the score of each class, in 0..1, for each row of a model's outputs. `size` is that of the model's input.
- * @throws `inference-failed` if the scores are not finite
- */
-export type ClassScores = (outputs: Tensors, rows: number, size: Size) => MaybePromise<readonly ArrayLike<number>[]>;
-
-/** The parts of an image handler that explain its answers. */
-export interface ExplainableImages {
-  readonly input: ImageTensorInput;
-  readonly inputName: string;
-  readonly imageProcessing: Transforms;
-  readonly labels: Labels | undefined;
-  readonly scores: ClassScores;
-  inference(inputs: Tensors, context: Context): Promise<Tensors>;
-  placement(index: number, context: Context): Placement | undefined;
-}
 
 /** The most numbers of the variants in a batch: 16 MB of float32. */
 const MAX_NUMBERS = 2 ** 22;

@@ -1,23 +1,13 @@
 import { asTabServeError, TabServeError } from '../../../contract/errors.js';
-import type { Context, MaybePromise } from '../../../contract/handler.js';
-import type { Tensors } from '../../../contract/tensors.js';
+import type { Context } from '../../../contract/handler.js';
 import type { TextExplanation, WordWeight } from '../../outputs/explanation.js';
-import type { Labels } from '../../outputs/labels.js';
 import { readText, type Texts } from '../../text/read-text.js';
+import type { ExplainableTexts } from '../../handlers/explain.js';
 import { rowContext, unwrap, type Row } from '../../handlers/row.js';
 import type { TextInput } from '../../handlers/text-handler.js';
 import { scoreVariants } from './score-variants.js';
 import { findTarget, type Target } from './target.js';
 import { MAX_VARIANTS } from '../../../contract/limits.js';
-
-/** The parts of a text handler that explain its answers. */
-export interface ExplainableTexts {
-  readonly labels: Labels | undefined;
-  /** Returns the score of each class, in 0..1, for each row of the model's outputs. @throws `inference-failed` */
-  scores(outputs: Tensors, rows: number): readonly ArrayLike<number>[];
-  preprocess(data: readonly Row<TextInput>[], context: Context): MaybePromise<Tensors>;
-  inference(inputs: Tensors, context: Context): Promise<Tensors>;
-}
 
 /** The most variants of a batch, times the length of the text. */
 const MAX_LETTERS = 2 ** 18;

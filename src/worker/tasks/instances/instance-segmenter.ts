@@ -1,6 +1,7 @@
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context, Params } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { OutputInfo, Tensors } from '../../../contract/tensors.js';
 import { pause } from '../../../shared/next-task.js';
 import { architectureOf } from '../../../shared/hugging-face.js';
@@ -89,6 +90,10 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     handlerConfig: (config, own) =>
       own['maskSide'] === undefined && architectureOf(config)?.startsWith('Mask2Former') ? { maskSide: 384 } : {},
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] },
+  ];
 
   static override readonly schema: ConfigSchema = {
     decoder: {

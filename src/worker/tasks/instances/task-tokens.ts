@@ -1,9 +1,10 @@
 /** The text by which OneFormer is told what to segment. */
 import type { Context } from '../../../contract/handler.js';
 import type { Tensor, TensorInfo } from '../../../contract/tensors.js';
+import { loadScript } from '../../../shared/load-script.js';
 import type { Subtask } from './queries.js';
 import { integers } from '../../tensors/tensors.js';
-import { loadHuggingFace, type HuggingFaceTokenizer } from '../../text/hugging-face.js';
+import type { HuggingFaceTokenizer } from '../../text/hugging-face.js';
 
 /** The number of tokens, unless the model fixes another: the default of `task_seq_len`. */
 const TOKENS = 77;
@@ -20,7 +21,8 @@ export class TaskTokens {
 
   /** Loads the tokenizer. @throws what `loadHuggingFace` throws */
   static async load(info: TensorInfo, { files }: Context): Promise<TaskTokens> {
-    return new TaskTokens(info, await loadHuggingFace(files));
+    const load = await loadScript(async () => (await import('../../text/hugging-face.js')).loadHuggingFace);
+    return new TaskTokens(info, await load(files));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { PredictionError, TabServeError } from '../../../contract/errors.js';
 import type { Context, NodeHandler, Params } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Region } from '../../../contract/images.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { loadScript } from '../../../shared/load-script.js';
@@ -18,8 +19,8 @@ import { toFloats } from '../../tensors/tensors.js';
 import { ImageCrop } from '../../transforms/crop-image.js';
 import { runOnCrops } from './landmark-model.js';
 import { outputsSchema } from './landmark-outputs.js';
+import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
 import { LandmarkWorkflow, type FoundLandmarks, type LandmarkerParams, type PhotoRow } from './landmark-workflow.js';
-import { ObjectDetector } from '../detection/object-detector.js';
 import { named, regionAroundBox, viewsOf, type PersonForm, type PhotoForm, type PoseForm } from './pose-form.js';
 import { POSE_DECODERS, poseFormOf } from './pose-forms.js';
 import { meanScore } from './pose-photos.js';
@@ -90,6 +91,8 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     nodeProcessors: { landmarks: 'image' },
   };
 
+  static override readonly nearest: readonly Signature[] = [{ order: 70, reads: 'images', outputs: ['heatmaps'] }];
+
   declare readonly paramsType?: PoseLandmarkerParams;
 
   static override readonly schema: ConfigSchema = {
@@ -115,7 +118,7 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
 
   /** Undefined for BlazePose, whose form this class knows. */
   #form: PoseForm | undefined;
-  #people: NodeHandler<ObjectDetector> | undefined;
+  #people: NodeHandler<HandlerOf<'object_detector'>> | undefined;
 
   protected override readonly detectorPoints = 2;
 
@@ -156,7 +159,7 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     if (!hasDetector) return this.#checkAlone(config, 'handler', 'model-config');
     if (this.#form.sees === 'photo')
       throw unused('nodes.detect', 'the model of the node "landmarks" finds the people itself');
-    this.#people = await context.openHandler('detect', ObjectDetector);
+    this.#people = await context.openHandler('detect', await loadHandler('object_detector'));
     const labels = Object.values(this.#people.handler.mapping ?? {});
     if (!labels.some(isPerson))
       throw new TabServeError(

@@ -1,5 +1,6 @@
 import type { Context, Params } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { ImageInput } from '../../../contract/images.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { ImageExplanation } from '../../outputs/explanation.js';
@@ -58,6 +59,10 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     /** The rules of transformers' image classification pipeline. */
     handlerConfig: severalLabels,
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 130, reads: 'images', main: { rank: 2, isLogits: true } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     output: {

@@ -1,6 +1,7 @@
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { poolMaps, poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
 import type { MapLayout } from '../../outputs/maps.js';
@@ -42,6 +43,12 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
     processor: 'image',
     handlerConfig: projection('image_embeds'),
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 80, reads: 'images', main: { rank: 4, isLogits: false, name: 'hidden_state' } },
+    { order: 140, reads: 'images', main: { rank: 2 } },
+    { order: 150, reads: 'images', main: { rank: 3 } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     pooling: {

@@ -1,6 +1,7 @@
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import { MAX_TENSOR_ELEMENTS } from '../../../contract/limits.js';
 import type { DType, Tensor, Tensors } from '../../../contract/tensors.js';
 import { mapForm, type MapLayout } from '../../outputs/maps.js';
@@ -55,6 +56,10 @@ export class ImageToImage extends VisionHandler<Picture> {
     architectures: ['ForImageSuperResolution'],
     processor: 'image',
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 100, reads: 'images', main: { rank: 4, isLogits: false } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     tileSize: {

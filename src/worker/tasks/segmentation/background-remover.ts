@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { DecodedImage } from '../../../contract/images.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { OnArrayBuffer, Tensors } from '../../../contract/tensors.js';
@@ -34,6 +35,10 @@ export class BackgroundRemover extends VisionHandler<Picture> {
     modelTypes: ['modnet', 'birefnet', 'isnet', 'u2net'],
     processor: 'image',
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 90, reads: 'images', main: { rank: 4, isLogits: false, channels: 1 } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     output: {

@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { Line } from './bicubic.js';
@@ -23,6 +24,10 @@ export type { DepthMap } from './depth.js';
  */
 export class DepthEstimator extends VisionHandler<DepthMap> {
   static override readonly huggingFace: HuggingFaceTask = { architectures: ['ForDepthEstimation'], processor: 'image' };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 60, reads: 'images', outputs: ['predicted_depth'] },
+  ];
 
   override imageProcessing = compose(
     resize([518, 518], { interpolation: 'bicubic' }),

@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { checkLabels, classCount, labelOf } from '../../outputs/labels.js';
@@ -58,6 +59,8 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
     processor: 'image',
     hasClasses: true,
   };
+
+  static override readonly nearest: readonly Signature[] = [{ order: 110, reads: 'images', main: { rank: 4 } }];
 
   static override readonly schema: ConfigSchema = {
     output: {

@@ -1,18 +1,17 @@
 /** What a repository's files say of a CTC model of speech: how sound becomes its input, and what its classes are. */
 import { SAMPLE_RATES } from '../../../contract/audio.js';
 import type { Files } from '../../../contract/archive.js';
-import { describeValue } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { DType, OutputInfo, Session, TensorInfo } from '../../../contract/tensors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 import { loadScript } from '../../../shared/load-script.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { isRecord } from '../../../shared/schema.js';
+import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import type { CtcVocabulary } from './ctc-text.js';
 
 export const VOCABULARY = 'vocab.json';
 export const TOKENIZER_CONFIG = 'tokenizer_config.json';
-export const PREPROCESSOR = 'preprocessor_config.json';
 /** The model's second input, if it has one. */
 export const MASK = 'attention_mask';
 
@@ -124,22 +123,6 @@ export async function readSpeechModel(
 }
 
 const NEITHER = 'audio_handler returns the output of any model of sound.';
-
-/** Reads a file for a handler. @throws `model-config` if it is not there; `model-format` if it is no mapping */
-export async function readJson(files: Files, name: string, handler: string): Promise<Json> {
-  if (!files.has(name))
-    throw new TabServeError(
-      'model-config',
-      `The archive has no ${name}, which ${handler} reads; list it in the manifest's "extensions".`,
-    );
-  const json = await files.json(name);
-  if (isRecord(json)) return json;
-  throw new TabServeError('model-format', `${name} must be a mapping of keys to values, not ${describeValue(json)}.`);
-}
-
-export function isSampleRate(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= SAMPLE_RATES.least && (value as number) <= SAMPLE_RATES.most;
-}
 
 function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isInteger(one) && one > 0);

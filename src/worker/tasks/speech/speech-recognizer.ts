@@ -2,6 +2,7 @@ import type { AudioInput } from '../../../contract/audio.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { nextTask } from '../../../shared/next-task.js';
@@ -13,7 +14,8 @@ import { decodeFrames, joinText, joinWords, type TextPart } from './ctc-text.js'
 import { zeroMeanUnitVariance } from '../../audio/samples.js';
 import { integers, toFloats } from '../../tensors/tensors.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
-import { MASK, PREPROCESSOR, readSpeechModel, TOKENIZER_CONFIG, VOCABULARY, type SpeechModel } from './speech-model.js';
+import { PREPROCESSOR } from '../../handlers/speech-files.js';
+import { MASK, readSpeechModel, TOKENIZER_CONFIG, VOCABULARY, type SpeechModel } from './speech-model.js';
 
 /** The `params` of `speech_recognizer`. */
 export interface SpeechRecognizerParams {
@@ -47,6 +49,10 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     architectures: ['ForCTC'],
     files: [VOCABULARY, TOKENIZER_CONFIG, PREPROCESSOR, HF_CONFIG],
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 30, reads: 'sound', main: { rank: 3, isLogits: true } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     sampleRate: {

@@ -1,6 +1,7 @@
 import { shorten } from '../../../contract/describe-value.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { numbersOf, rowPart } from '../../outputs/rows.js';
@@ -54,6 +55,8 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
       description: 'The only words that are candidates, each of them one token. Default: all tokens.',
     },
   };
+
+  static override readonly nearest: readonly Signature[] = [{ order: 210, reads: 'texts', main: { rank: 3 } }];
 
   /** What stands for a missing word in a text. */
   #mask!: number;

@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { findAnswers, type Answer, type AnswerWindow } from './answers.js';
@@ -53,6 +54,10 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
     architectures: ['ForQuestionAnswering'],
     processor: 'tokenizer',
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 120, reads: 'texts', outputs: ['start_logits', 'end_logits'] },
+  ];
 
   static override readonly schema: ConfigSchema = {
     topK: { type: 'integer', minimum: 1, description: 'The largest number of answers.', default: 1 },

@@ -1,6 +1,7 @@
 import { loadScript } from '../../../shared/load-script.js';
 import type { Context, Params } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { activationFault } from '../../outputs/activation.js';
 import {
@@ -18,7 +19,8 @@ import {
 import type { TextExplanation } from '../../outputs/explanation.js';
 import { numbersOf } from '../../outputs/rows.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { TEXT_EXPLAIN_SCHEMA, type TextExplainParams } from '../../handlers/explain-options.js';
+import { EXPLAINERS } from '../../handlers/registry.js';
+import { TEXT_EXPLAIN_SCHEMA, type TextExplainParams } from '../../handlers/explain.js';
 import type { Row as RowOf } from '../../handlers/row.js';
 import { activationOf, SEVERAL_LABELS, severalLabels, thresholdOf } from '../../handlers/several-labels.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
@@ -58,6 +60,10 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
       return severalLabels(config);
     },
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 160, reads: 'texts', main: { rank: 2, isLogits: true } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     output: {
@@ -128,7 +134,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     data: readonly RowOf<TextInput>[],
     context: Context,
   ): Promise<readonly TextExplanation[]> {
-    const explainTexts = await loadScript(async () => (await import('../explain/texts.js')).explainTexts);
+    const explainTexts = await loadScript(EXPLAINERS.texts);
     const options = { output: this.param<ClassScoreKind>('output', 0, context), activation: activationOf(this.config) };
     const explanations = await explainTexts(
       {

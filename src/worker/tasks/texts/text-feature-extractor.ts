@@ -2,6 +2,7 @@ import { shorten } from '../../../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { applyDense, denseLayer, type DenseLayer } from './dense.js';
 import { poolPositions, POOLINGS, type Embedding, type Pooling } from '../../outputs/embedding.js';
@@ -52,6 +53,11 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     files: [HF_CONFIG],
     handlerConfig: projection('text_embeds'),
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 170, reads: 'texts', main: { rank: 2 } },
+    { order: 180, reads: 'texts', main: { rank: 3, isLogits: false } },
+  ];
 
   #layers: readonly DenseLayer[] = [];
 

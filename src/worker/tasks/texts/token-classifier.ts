@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { findEntities, mergeWindows, type AggregationStrategy, type Entity, type ScoredToken } from './entities.js';
@@ -39,6 +40,10 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
     processor: 'tokenizer',
     hasClasses: true,
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 200, reads: 'texts', main: { rank: 3, lastBelow: 1000 } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     aggregationStrategy: {

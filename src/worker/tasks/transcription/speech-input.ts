@@ -9,7 +9,7 @@ import { LogMel } from '../../audio/log-mel.js';
 import { zeroMeanUnitVariance } from '../../audio/samples.js';
 import type { Encoder } from '../../generation/encoder.js';
 import { toFloat16 } from '../../tensors/float16.js';
-import { isSampleRate, PREPROCESSOR, readJson } from '../speech/speech-model.js';
+import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 
 const SPECTROGRAM = 'WhisperFeatureExtractor';
 const SAMPLES = 'Wav2Vec2FeatureExtractor';

@@ -28,7 +28,7 @@ import { AudioHandler } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import type { GeneratedAnswer, GeneratedText, GenerateTools } from '../../handlers/generation-handler.js';
 import type { Row } from '../../handlers/row.js';
-import { PREPROCESSOR, readJson } from '../speech/speech-model.js';
+import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */

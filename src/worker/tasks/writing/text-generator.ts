@@ -1,5 +1,6 @@
 import type { Context, GoldenModel } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { Session, Tensors } from '../../../contract/tensors.js';
 import { describeValue } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
@@ -71,6 +72,10 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
       return contextLength === undefined ? {} : { contextLength };
     },
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 190, reads: 'texts', input: 'past_key_values', main: { rank: 3 } },
+  ];
 
   static override readonly schema: ConfigSchema = {
     responseFormat: {

@@ -6,32 +6,15 @@ import type { OutputInfo } from '../../../contract/tensors.js';
 import type { Embedding } from '../../outputs/embedding.js';
 import { transferResult } from '../../outputs/transfer.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { ImageFeatureExtractor } from '../pictures/image-feature-extractor.js';
 import { LENGTHS, siglipLengths } from './label-texts.js';
+import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
 import { STATE_SCHEMA } from '../../handlers/state-schema.js';
-import { TextFeatureExtractor } from '../texts/text-feature-extractor.js';
 import type { TextInput } from '../../handlers/text-handler.js';
 import { VISION_SCHEMA } from '../../handlers/vision-params.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
 
 /** The input of one row: an image; or a text, as a string, `{ text }`, or a Blob whose type begins with `text/`. */
 export type ImageTextInput = ImageInput | string | { readonly text: string };
-
-/** The part of the model for images. */
-class ImagePart extends ImageFeatureExtractor {
-  override async initialize(context: Context): Promise<void> {
-    await super.initialize(context);
-    this.outputInfo = vectorOf(this.model.outputs, 'image_embeds');
-  }
-}
-
-/** The part of the model for texts. */
-class TextPart extends TextFeatureExtractor {
-  override async initialize(context: Context): Promise<void> {
-    await super.initialize(context);
-    this.outputInfo = vectorOf(this.model.outputs, 'text_embeds');
-  }
-}
 
 /** SigLIP's parts have no projection. */
 const POOLED = 'pooler_output';
@@ -71,12 +54,28 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     ...STATE_SCHEMA,
   };
 
-  #vision!: NodeHandler<ImagePart>;
-  #text!: NodeHandler<TextPart>;
+  #vision!: NodeHandler<HandlerOf<'image_feature_extractor'>>;
+  #text!: NodeHandler<HandlerOf<'text_feature_extractor'>>;
 
   /** Opens both parts. @throws what opening a node throws */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    const [Images, Texts] = await Promise.all([
+      loadHandler('image_feature_extractor'),
+      loadHandler('text_feature_extractor'),
+    ]);
+    class ImagePart extends Images {
+      override async initialize(own: Context): Promise<void> {
+        await super.initialize(own);
+        this.outputInfo = vectorOf(this.model.outputs, 'image_embeds');
+      }
+    }
+    class TextPart extends Texts {
+      override async initialize(own: Context): Promise<void> {
+        await super.initialize(own);
+        this.outputInfo = vectorOf(this.model.outputs, 'text_embeds');
+      }
+    }
     this.#vision = await context.openHandler('vision', ImagePart);
     this.#text = await context.openHandler('text', TextPart);
   }

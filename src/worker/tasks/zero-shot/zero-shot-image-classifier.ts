@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { ImageInput } from '../../../contract/images.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
@@ -58,6 +59,10 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
       ...(config['model_type'] === 'siglip' && { activation: 'sigmoid' }),
     }),
   };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 10, reads: 'images-and-texts', outputs: ['logits_per_image'] },
+  ];
 
   static override readonly schema: ConfigSchema = {
     ...labelSchema('This is a photo of {}.'),

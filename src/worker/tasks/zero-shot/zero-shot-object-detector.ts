@@ -1,6 +1,7 @@
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
 import type { ImageInput } from '../../../contract/images.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { architectureOf } from '../../../shared/hugging-face.js';
@@ -27,7 +28,7 @@ import {
   type LabelParams,
   type ParamOf,
 } from './label-texts.js';
-import { ObjectDetector, type ObjectDetectorParams } from '../detection/object-detector.js';
+import { DetectionHandler, type ObjectDetectorParams } from '../../handlers/detection-handler.js';
 import type { Row } from '../../handlers/row.js';
 
 /** The `params` of `zero_shot_object_detector`. */
@@ -43,7 +44,7 @@ const SCORE_THRESHOLD = 0.1;
  * probability of a label by itself. A request without labels fails with `invalid-input`, unless `handler.labels` has some.
  * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax } }, …]`, best first; boxes in pixels of the image
  */
-export class ZeroShotObjectDetector extends ObjectDetector {
+export class ZeroShotObjectDetector extends DetectionHandler {
   declare readonly paramsType?: ZeroShotObjectDetectorParams;
 
   static override readonly huggingFace: HuggingFaceTask = {
@@ -55,9 +56,13 @@ export class ZeroShotObjectDetector extends ObjectDetector {
         : { columns: 'texts' },
   };
 
+  static override readonly nearest: readonly Signature[] = [
+    { order: 20, reads: 'images-and-texts', main: {}, hasBoxes: true },
+  ];
+
   static override readonly schema: ConfigSchema = {
     ...labelSchema('{}'),
-    scoreThreshold: { ...ObjectDetector.schema['scoreThreshold'], default: SCORE_THRESHOLD },
+    scoreThreshold: { ...DetectionHandler.schema['scoreThreshold'], default: SCORE_THRESHOLD },
     columns: {
       enum: [...COLUMNS],
       readOnly: true,

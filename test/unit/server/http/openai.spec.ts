@@ -5,7 +5,7 @@ import OpenAI, { APIUserAbortError } from 'openai-node20';
 import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { ModelServer } from '../../../../src/server/model-server.ts';
-import { HANDLERS } from '../../../../src/worker/handlers/loaders.ts';
+import { BUILT_IN } from '../../../../src/worker/tasks/index.ts';
 import { FakeClient, pending, type Asked } from '../../support/fake-client.ts';
 
 const USAGE = { promptTokens: 5, cachedTokens: 2, completionTokens: 3 };
@@ -209,7 +209,7 @@ test('a model of another kind is refused before it runs; the answer of a class o
     expect.soft(await refusal('Faces', 'image', ask)).toEqual([noText('Faces'), 0]);
     expect.soft(await refusal('Own', 'text', ask)).toEqual([noText('Own'), 1]);
   }
-  for (const [handler, load] of Object.entries(HANDLERS)) {
+  for (const [handler, { load }] of Object.entries(BUILT_IN)) {
     const { takes } = (await load()) as HandlerClass;
     const asked = async (ask: typeof chat): Promise<unknown> => (await refusal(handler, takes, ask))[1];
     expect

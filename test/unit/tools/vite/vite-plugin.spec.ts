@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import type { Plugin } from 'vite';
 import { ENGINE_FILES } from '../../../../src/tools/cli/copy.ts';
-import { FIRST } from '../../../../src/tools/vite/worker-chunks.ts';
+import { FIRST, scriptOf, SHARED } from '../../../../src/tools/vite/worker-chunks.ts';
 import { tabserve, type TabServePluginOptions } from '../../../../src/tools/vite/vite.ts';
 import { BROWSER_CANDIDATES } from '../../../../src/contract/backends.ts';
 import { allEngines } from '../../../../src/worker/engines/index.ts';
@@ -42,6 +42,16 @@ test('the built-in worker gets the engines that are named', () => {
 
 test('every module that decides which script another one is in exists', () => {
   expect(FIRST.filter((name) => !existsSync(`${src}${name}.ts`))).toEqual([]);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'));
+  expect(Object.keys(SHARED).filter((start) => !files.some((file) => `${file}/`.startsWith(start)))).toEqual([]);
+});
+
+test('a file of a folder of tasks is in the script of its folder, whatever it is called', () => {
+  for (const name of ['text-thing', 'image-boxes', 'speech', 'index'])
+    expect(scriptOf(`worker/tasks/segmentation/${name}.ts`)).toBe('segmentation');
+  expect(scriptOf('worker/tasks/of-tomorrow/first.js')).toBe('of-tomorrow');
+  expect(scriptOf('worker/outputs/boxes/nms.js')).toBe('detection');
+  expect(scriptOf('worker/host/host.js')).toBeUndefined();
 });
 
 test('the built-in worker is made from its modules, if an option changes them', () => {

@@ -26,7 +26,7 @@ async function open(
   changes: Readonly<Record<string, Json>> = {},
   config: ModelConfig = {},
 ) {
-  const folder = new URL(`../../../models/tasks/${repository}/`, import.meta.url);
+  const folder = new URL(`../../../../models/tasks/${repository}/`, import.meta.url);
   const paths = (readdirSync(folder, { recursive: true }) as string[]).filter((path) => /\.(json|onnx)$/.test(path));
   const from = Object.fromEntries(
     paths.map((path) => {

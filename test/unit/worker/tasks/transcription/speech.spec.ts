@@ -9,7 +9,7 @@ import { Transcript } from '../../../../../src/worker/tasks/transcription/transc
 import { heardWindow, settledCount } from '../../../../../src/worker/tasks/transcription/windows.ts';
 
 function readGoldens<T>(file: string): T {
-  return JSON.parse(readFileSync(new URL(`../../../goldens/speech/${file}`, import.meta.url), 'utf8')) as T;
+  return JSON.parse(readFileSync(new URL(`../../../../goldens/speech/${file}`, import.meta.url), 'utf8')) as T;
 }
 
 const rules = readGoldens<{

@@ -1,6 +1,41 @@
+/** What is explained: the options, and the parts of a handler that explain its answers. */
 import { MAX_VARIANTS } from '../../contract/limits.js';
-import type { FillColor } from '../transforms/index.js';
+import type { Context, MaybePromise } from '../../contract/handler.js';
+import type { Tensors } from '../../contract/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import type { Size } from '../outputs/boxes/decoder.js';
+import type { Labels } from '../outputs/labels.js';
+import type { FillColor, Transforms } from '../transforms/index.js';
+import type { ImageTensorInput } from './image-input.js';
+import type { Placement } from './placements.js';
+import type { Row } from './row.js';
+import type { TextInput } from './text-handler.js';
+
+/**
+ * Returns the score of each class, in 0..1, for each row of a model's outputs. `size` is that of the model's input.
+ * @throws `inference-failed` if the scores are not finite
+ */
+export type ClassScores = (outputs: Tensors, rows: number, size: Size) => MaybePromise<readonly ArrayLike<number>[]>;
+
+/** The parts of an image handler that explain its answers. */
+export interface ExplainableImages {
+  readonly input: ImageTensorInput;
+  readonly inputName: string;
+  readonly imageProcessing: Transforms;
+  readonly labels: Labels | undefined;
+  readonly scores: ClassScores;
+  inference(inputs: Tensors, context: Context): Promise<Tensors>;
+  placement(index: number, context: Context): Placement | undefined;
+}
+
+/** The parts of a text handler that explain its answers. */
+export interface ExplainableTexts {
+  readonly labels: Labels | undefined;
+  /** Returns the score of each class, in 0..1, for each row of the model's outputs. @throws `inference-failed` */
+  scores(outputs: Tensors, rows: number): readonly ArrayLike<number>[];
+  preprocess(data: readonly Row<TextInput>[], context: Context): MaybePromise<Tensors>;
+  inference(inputs: Tensors, context: Context): Promise<Tensors>;
+}
 
 /** The options of `explain` for texts. */
 export interface TextExplainParams {

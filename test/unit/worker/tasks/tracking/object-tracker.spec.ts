@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { createTestHandler } from '../../../../../src/worker/host/testing.ts';
-import { ObjectTracker } from '../../../../../src/worker/tasks/detection/object-tracker.ts';
+import { ObjectTracker } from '../../../../../src/worker/tasks/tracking/object-tracker.ts';
 
 /** A tracker whose detector finds one person of this score in each photo. */
 async function trackerOf(score: number, handler: Readonly<Record<string, unknown>> = {}) {

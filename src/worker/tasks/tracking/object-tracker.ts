@@ -4,7 +4,7 @@ import type { ImageInput } from '../../../contract/images.js';
 import type { Detection } from '../../outputs/boxes/detection.js';
 import { NO_TRACKS, track, type TrackerState } from '../../outputs/tracking/byte-track.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { ObjectDetector } from './object-detector.js';
+import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
 
 /** Boxes of a lower score help no track. */
@@ -66,12 +66,12 @@ export class ObjectTracker extends WorkflowHandler<ImageInput, readonly TrackedO
     },
   };
 
-  #detect!: NodeHandler<ObjectDetector>;
+  #detect!: NodeHandler<HandlerOf<'object_detector'>>;
 
   /** Opens the node. @throws what opening a node throws */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    this.#detect = await context.openHandler('detect', ObjectDetector);
+    this.#detect = await context.openHandler('detect', await loadHandler('object_detector'));
   }
 
   override async inference(

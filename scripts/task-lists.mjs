@@ -1,0 +1,140 @@
+// Makes the lists of the tasks from their classes: src/worker/tasks/FOLDER/index.ts, src/worker/tasks/index.ts and
+// src/worker/tasks/exports.ts. A file of a folder of tasks is a handler if its class has an `@answer` in its docblock.
+import { readdirSync, readFileSync } from 'node:fs';
+import { format } from 'oxfmt';
+
+const ROOT = new URL('../', import.meta.url);
+const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
+const WORKER = 'src/worker';
+const MADE = 'made from the classes by `scripts/config-docs.mjs`';
+
+/** What a folder's list has of a class, in this order. */
+const FACTS = [
+  'takes',
+  'architectures',
+  'modelTypes',
+  'label',
+  'keys',
+  'processor',
+  'readsTexts',
+  'hasClasses',
+  'models',
+  'nodes',
+  'nodeProcessors',
+  'generates',
+  'sentenceTransformers',
+  'files',
+  'nearest',
+];
+
+/**
+ * Returns the files of the handlers: those of `handlers/` first, then those of each folder of tasks.
+ * @returns {readonly { readonly name: string, readonly folder: string, readonly path: string, readonly docblock: string, readonly className: string, readonly isGeneric: boolean }[]}
+ */
+export function handlerSources() {
+  return ['handlers', ...folders().map((name) => `tasks/${name}`)].flatMap((folder) =>
+    readdirSync(new URL(`${WORKER}/${folder}/`, ROOT))
+      .filter((file) => file.endsWith('.ts'))
+      .toSorted()
+      .flatMap((file) => {
+        const path = `${WORKER}/${folder}/${file}`;
+        const [, docblock, className, isGeneric] =
+          /\n(\/\*\*\n(?: \*.*\n)* \*\/)\nexport class (\w+)(<)?/.exec(`\n${read(path)}`) ?? [];
+        if (!docblock?.includes('\n * @answer ')) return [];
+        const name = file.slice(0, -3).replaceAll('-', '_');
+        return [{ name, folder, path, docblock, className, isGeneric: isGeneric !== undefined }];
+      }),
+  );
+}
+
+function folders() {
+  return readdirSync(new URL(`${WORKER}/tasks/`, ROOT), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/**
+ * Returns the lists by their paths.
+ * @param {(path: string) => Promise<Record<string, any>>} load returns a module of the repository
+ */
+export async function taskLists(load) {
+  const sources = handlerSources();
+  const lists = {};
+  const names = [];
+  for (const folder of new Set(sources.map((one) => one.folder))) {
+    if (folder === 'handlers') continue;
+    const own = sources.filter((one) => one.folder === folder);
+    const name = folder.slice('tasks/'.length);
+    names.push({ name, constant: constantOf(name) });
+    lists[`${WORKER}/${folder}/index.ts`] = `/** The tasks of this folder, ${MADE}. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+${typeImports(own, './')}
+/** By the handler's name. */
+export const ${constantOf(name)} = {
+${(await Promise.all(own.map((one) => entryOf(one, './', load)))).join('\n')}
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;
+`;
+  }
+  const base = sources.filter((one) => one.folder === 'handlers');
+  lists[`${WORKER}/tasks/index.ts`] = `/** All tasks, and the handlers that they extend: ${MADE}. */
+import type { TaskDescriptor } from '../../contract/task.js';
+${typeImports(base, '../handlers/')}
+${names.map(({ name, constant }) => `import { ${constant} } from './${name}/index.js';`).join('\n')}
+
+/** By the handler's name. */
+export const BUILT_IN = {
+${(await Promise.all(base.map((one) => entryOf(one, '../handlers/', load)))).join('\n')}
+${names.map(({ constant }) => `  ...${constant},`).join('\n')}
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;
+
+/** The same, for any name. */
+export const TASKS: Readonly<Record<string, TaskDescriptor>> = BUILT_IN;
+`;
+  lists[`${WORKER}/tasks/exports.ts`] = `/**
+ * The public names of the tasks: ${MADE}.
+ *
+ * \`sideEffects\` of \`package.json\` names this file. Otherwise Vite without any config, which puts a worker into one
+ * script, never runs the modules that it exports.
+ */
+${sources
+  .filter(({ folder }) => folder !== 'handlers')
+  .map(({ path }) => `export * from './${path.slice(`${WORKER}/tasks/`.length, -3)}.js';`)
+  .join('\n')}
+`;
+  const options = JSON.parse(read('.oxfmtrc.json'));
+  const formatted = await Promise.all(
+    Object.entries(lists).map(async ([path, text]) => [path, (await format(path, text, options)).code]),
+  );
+  return Object.fromEntries(formatted);
+}
+
+/** A class with type parameters gets its type: inference would lose their defaults. */
+function typeImports(sources, from) {
+  return sources
+    .filter(({ isGeneric }) => isGeneric)
+    .map(({ path, className }) => `import type { ${className} } from '${from}${fileOf(path)}.js';`)
+    .join('\n');
+}
+
+async function entryOf({ name, path, className, isGeneric }, from, load) {
+  const { [className]: Class } = await load(path);
+  const type = isGeneric ? `: Promise<new () => ${className}>` : '';
+  const { huggingFace, takes } = Class;
+  const facts = { ...huggingFace, takes, nearest: Object.hasOwn(Class, 'nearest') ? Class.nearest : undefined };
+  const unknown = Object.keys(facts).find((key) => !FACTS.includes(key) && key !== 'handlerConfig');
+  if (unknown !== undefined) throw new Error(`${path}: add ${unknown} to FACTS of scripts/task-lists.mjs.`);
+  const given = FACTS.filter((key) => facts[key] !== undefined && facts[key] !== false);
+  return `  ${name}: {
+    load: async ()${type} => (await import('${from}${fileOf(path)}.js')).${className},
+${given.map((key) => `    ${key}: ${JSON.stringify(facts[key])},`).join('\n')}
+  },`;
+}
+
+function fileOf(path) {
+  return path.slice(path.lastIndexOf('/') + 1, -3);
+}
+
+function constantOf(folder) {
+  return folder.toUpperCase().replaceAll('-', '_');
+}

@@ -1,0 +1,40 @@
+import type { HandlerClass, InputKind } from './handler.js';
+import type { HuggingFaceTask } from './hugging-face-task.js';
+
+/**
+ * What the inputs and outputs of a task's models look like: by it, a model is recognized whose files name no task.
+ * All that is given must fit.
+ */
+export interface Signature {
+  /** Of the tasks that fit, the one with the lowest number is the nearest. */
+  readonly order: number;
+  /** What the inputs hold. */
+  readonly reads: 'images' | 'texts' | 'images-and-texts' | 'sound';
+  /** The start of the name of an input. */
+  readonly input?: string;
+  /** The names of outputs; of a list, the model has one. */
+  readonly outputs?: readonly (string | readonly string[])[];
+  /** Whether an output has boxes, `[rows, boxes, 4]`. */
+  readonly hasBoxes?: boolean;
+  /** The output called `logits`, or without one the first output. */
+  readonly main?: {
+    /** The number of its dims, with that of the batch. */
+    readonly rank?: number;
+    /** Whether its name says that it has logits. */
+    readonly isLogits?: boolean;
+    /** A part of its name. */
+    readonly name?: string;
+    /** The size of its second dimension. */
+    readonly channels?: number;
+    /** The size of its last dimension is known and less than this. */
+    readonly lastBelow?: number;
+  };
+}
+
+/** What is known of a task before its class is loaded: made from the static members of the class. */
+export interface TaskDescriptor extends Omit<HuggingFaceTask, 'handlerConfig'> {
+  /** Loads the class of its handler. */
+  readonly load: () => Promise<HandlerClass>;
+  readonly takes: InputKind;
+  readonly nearest?: readonly Signature[];
+}

@@ -1,0 +1,25 @@
+/** What the handlers of speech read of a repository's files. */
+import type { Files } from '../../contract/archive.js';
+import { SAMPLE_RATES } from '../../contract/audio.js';
+import { describeValue } from '../../contract/describe-value.js';
+import { TabServeError } from '../../contract/errors.js';
+import type { Json } from '../../shared/hugging-face.js';
+import { isRecord } from '../../shared/schema.js';
+
+export const PREPROCESSOR = 'preprocessor_config.json';
+
+/** Reads a file for a handler. @throws `model-config` if it is not there; `model-format` if it is no mapping */
+export async function readJson(files: Files, name: string, handler: string): Promise<Json> {
+  if (!files.has(name))
+    throw new TabServeError(
+      'model-config',
+      `The archive has no ${name}, which ${handler} reads; list it in the manifest's "extensions".`,
+    );
+  const json = await files.json(name);
+  if (isRecord(json)) return json;
+  throw new TabServeError('model-format', `${name} must be a mapping of keys to values, not ${describeValue(json)}.`);
+}
+
+export function isSampleRate(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= SAMPLE_RATES.least && (value as number) <= SAMPLE_RATES.most;
+}

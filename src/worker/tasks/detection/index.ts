@@ -1,0 +1,14 @@
+/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const DETECTION = {
+  object_detector: {
+    load: async () => (await import('./object-detector.js')).ObjectDetector,
+    takes: 'image',
+    architectures: ['ForObjectDetection'],
+    processor: 'image',
+    hasClasses: true,
+    nearest: [{ order: 50, reads: 'images', main: {}, hasBoxes: true }],
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -1,0 +1,15 @@
+/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const INSTANCES = {
+  instance_segmenter: {
+    load: async () => (await import('./instance-segmenter.js')).InstanceSegmenter,
+    takes: 'image',
+    architectures: ['ForUniversalSegmentation', 'ForInstanceSegmentation', 'DetrForSegmentation'],
+    processor: 'image',
+    readsTexts: ['OneFormerForUniversalSegmentation'],
+    hasClasses: true,
+    nearest: [{ order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] }],
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;

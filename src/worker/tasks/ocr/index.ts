@@ -1,0 +1,22 @@
+/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const OCR = {
+  text_detector: {
+    load: async () => (await import('./text-detector.js')).TextDetector,
+    takes: 'image',
+  },
+  text_orienter: {
+    load: async () => (await import('./text-orienter.js')).TextOrienter,
+    takes: 'image',
+  },
+  text_reader: {
+    load: async () => (await import('./text-reader.js')).TextReader,
+    takes: 'image',
+  },
+  text_recognizer: {
+    load: async () => (await import('./text-recognizer.js')).TextRecognizer,
+    takes: 'image',
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;

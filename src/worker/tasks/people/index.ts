@@ -1,0 +1,28 @@
+/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const PEOPLE = {
+  face_detector: {
+    load: async () => (await import('./face-detector.js')).FaceDetector,
+    takes: 'image',
+    processor: 'image',
+  },
+  face_landmarker: {
+    load: async () => (await import('./face-landmarker.js')).FaceLandmarker,
+    takes: 'image',
+  },
+  hand_landmarker: {
+    load: async () => (await import('./hand-landmarker.js')).HandLandmarker,
+    takes: 'image',
+  },
+  pose_landmarker: {
+    load: async () => (await import('./pose-landmarker.js')).PoseLandmarker,
+    takes: 'image',
+    architectures: ['ForPoseEstimation'],
+    processor: 'image',
+    nodes: { landmarks: ['model'] },
+    nodeProcessors: { landmarks: 'image' },
+    nearest: [{ order: 70, reads: 'images', outputs: ['heatmaps'] }],
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -1,0 +1,17 @@
+/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const SPEECH = {
+  speech_recognizer: {
+    load: async () => (await import('./speech-recognizer.js')).SpeechRecognizer,
+    takes: 'audio',
+    architectures: ['ForCTC'],
+    files: ['vocab.json', 'tokenizer_config.json', 'preprocessor_config.json', 'config.json'],
+    nearest: [{ order: 30, reads: 'sound', main: { rank: 3, isLogits: true } }],
+  },
+  voice_activity_detector: {
+    load: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
+    takes: 'audio',
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -1,0 +1,34 @@
+/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const WRITING = {
+  image_to_text: {
+    load: async () => (await import('./image-to-text.js')).ImageToText,
+    takes: 'image',
+    architectures: ['VisionEncoderDecoderModel'],
+    processor: 'both',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: ['generation_config.json', 'config.json'],
+  },
+  text_generator: {
+    load: async () => (await import('./text-generator.js')).TextGenerator,
+    takes: 'text',
+    architectures: ['ForCausalLM', 'LMHeadModel'],
+    processor: 'tokenizer',
+    models: ['model', 'decoder_model_merged'],
+    generates: true,
+    files: ['generation_config.json', 'chat_template.jinja', 'config.json'],
+    nearest: [{ order: 190, reads: 'texts', input: 'past_key_values', main: { rank: 3 } }],
+  },
+  text_to_text: {
+    load: async () => (await import('./text-to-text.js')).TextToText,
+    takes: 'text',
+    architectures: ['ForConditionalGeneration', 'MarianMTModel'],
+    processor: 'tokenizer',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: ['generation_config.json', 'config.json'],
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;
