@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../src/contract/errors.ts';
 import type { HandlerName } from '../src/worker/handlers/registry.ts';
 import type { Schema } from '../src/shared/schema.ts';
+import type { Described } from './param-schemas.mjs';
 
 /** The modules under `src` that the documents are made from, by their path there without its ending. */
 export interface Modules {
   readonly registry: typeof import('../src/worker/handlers/registry.ts');
-  readonly descriptor: typeof import('../src/worker/handlers/descriptor.ts');
   readonly schema: typeof import('../src/shared/schema.ts');
   readonly models: typeof import('../src/worker/models/config.ts');
   readonly transforms: typeof import('../src/worker/transforms/transforms-schema.ts');
@@ -21,6 +21,7 @@ export interface Modules {
 /** The JSON Schema of a `model-config.yaml`. `definitions` has the `handler:` section of each handler. */
 export function configSchema(
   modules: Modules,
+  described: Described,
 ): Promise<Schema & { readonly definitions: Readonly<Record<HandlerName, Schema>> }>;
 
 /** The pages in docs/ that have tables made from the code. */
@@ -33,7 +34,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>>;
  * Returns `page` with its tables made anew: what stands between `<!-- keys of … -->` or `<!-- table of … -->` and
  * `<!-- end -->`.
  */
-export function withTables(page: string, modules: Modules): Promise<string>;
+export function withTables(page: string, modules: Modules, described: Described): Promise<string>;
 
 /**
  * Returns `page` with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part,

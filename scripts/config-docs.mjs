@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
+import { paramSchemas } from './param-schemas.mjs';
 import { handlerSources, taskLists } from './task-lists.mjs';
 import { SPECS } from './tests/map.mjs';
 
@@ -19,7 +20,6 @@ export const PAGES = [
 ].filter((name) => /<!-- (?:keys|table) of /.test(readFileSync(new URL(name, DOCS), 'utf8')));
 const SOURCES = {
   registry: 'worker/handlers/registry',
-  descriptor: 'worker/handlers/descriptor',
   schema: 'shared/schema',
   models: 'worker/models/config',
   transforms: 'worker/transforms/transforms-schema',
@@ -69,7 +69,7 @@ export const ADVICE = {
 };
 
 /** Adds the texts of settings to entries that have none. */
-function described(entries, { SETTING_TEXTS }) {
+function withTexts(entries, { SETTING_TEXTS }) {
   const pairs = Object.entries(entries);
   return Object.fromEntries(
     pairs.map(([key, entry]) => [key, { ...entry, description: entry.description ?? SETTING_TEXTS[key] }]),
@@ -81,7 +81,26 @@ async function classes({ loadHandler, HANDLER_NAMES }) {
   return Object.fromEntries(await Promise.all(HANDLER_NAMES.map(async (name) => [name, await loadHandler(name)])));
 }
 
-export async function configSchema({ registry, descriptor, models, transforms, settingTexts }) {
+/** Returns the schema of a class with descriptions: its own keys, and those of its base classes. */
+function schemaOf(handler, described) {
+  const parent = Object.getPrototypeOf(handler);
+  return {
+    ...(parent && parent !== Function.prototype ? schemaOf(parent, described) : {}),
+    ...described[handler.name],
+  };
+}
+
+/** Returns the keys of `engine:`, which the docs describe as the types do. */
+function engineSchema({ ENGINE_SCHEMA }, described) {
+  return Object.fromEntries(
+    Object.entries(ENGINE_SCHEMA).map(([key, schema]) => [
+      key,
+      { ...schema, description: described.EngineOptions[key].description },
+    ]),
+  );
+}
+
+export async function configSchema({ registry, models, transforms, settingTexts }, described) {
   const section = (properties, description) => ({
     type: 'object',
     description,
@@ -90,7 +109,7 @@ export async function configSchema({ registry, descriptor, models, transforms, s
   });
   const schemas = Object.entries(await classes(registry)).map(([name, handler]) => [
     name,
-    descriptor.schemaOf(handler),
+    schemaOf(handler, described),
   ]);
   // A handler's own schema leaves the steps to parseTransforms; an editor can complete them.
   const steps = {
@@ -109,8 +128,8 @@ export async function configSchema({ registry, descriptor, models, transforms, s
         description: handler.description,
         anyOf: schemas.map(([name]) => ({ $ref: `#/definitions/${name}` })),
       },
-      engine: section(models.ENGINE_SCHEMA, engine.description),
-      ...described(serving, settingTexts),
+      engine: section(engineSchema(models, described), engine.description),
+      ...withTexts(serving, settingTexts),
     },
     definitions: {
       ...Object.fromEntries(schemas.map(([name, schema]) => [name, section(detailed(schema), `handler: of ${name}.`)])),
@@ -134,13 +153,14 @@ export async function withTables(
     threads,
     budget,
   },
+  described,
 ) {
   const { image_classifier, text_classifier, ...others } = await classes(registry);
   const handlers = [image_classifier, text_classifier, ...Object.values(others)];
   // Several handlers may have the keys of a class that is no handler itself.
   const own = [...new Set([...handlers.map(Object.getPrototypeOf), ...handlers])].map((handler) => [
     handler.name,
-    Object.hasOwn(handler, 'schema') ? handler.schema : {},
+    described[handler.name] ?? {},
   ]);
   const steps = transforms.TRANSFORMS_SCHEMA.items.anyOf
     .filter(({ properties }) => properties)
@@ -152,23 +172,23 @@ export async function withTables(
       ['Step', 'What it does', 'Options'],
       steps.map(([name, schema]) => [code(name), schema.description, optionsOf(schema, expected)]),
     ),
-    'explain images': keyTable(image_classifier.explainSchema, expected),
-    'explain texts': keyTable(text_classifier.explainSchema, expected),
-    engine: keyTable(models.ENGINE_SCHEMA, expected),
-    serving: keyTable(described(serving, settingTexts), expected),
-    settings: settingsTable(described(settings.SERVING, settingTexts), expected),
-    'client settings': settingsTable(described(settings.CLIENT_SETTINGS, settingTexts), expected),
+    'explain images': keyTable(described.ImageExplainParams, expected),
+    'explain texts': keyTable(described.TextExplainParams, expected),
+    engine: keyTable(engineSchema(models, described), expected),
+    serving: keyTable(withTexts(serving, settingTexts), expected),
+    settings: settingsTable(withTexts(settings.SERVING, settingTexts), expected),
+    'client settings': settingsTable(withTexts(settings.CLIENT_SETTINGS, settingTexts), expected),
     'keys over HTTP': keyTable(
-      described({ ...settings.OVER_HTTP, useJobTicket: serving.useJobTicket }, settingTexts),
+      withTexts({ ...settings.OVER_HTTP, useJobTicket: serving.useJobTicket }, settingTexts),
       expected,
     ),
-    'sequence settings': settingsTable(described(settings.SEQUENCE_SETTINGS, settingTexts), expected),
-    'request settings': settingsTable(described(settings.REQUEST_SETTINGS, settingTexts), expected),
+    'sequence settings': settingsTable(withTexts(settings.SEQUENCE_SETTINGS, settingTexts), expected),
+    'request settings': settingsTable(withTexts(settings.REQUEST_SETTINGS, settingTexts), expected),
     errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),
     threads: threadsTable(threads, budget),
     handlers: handlersTable(await classes(registry)),
-    tasks: taskSections(await classes(registry), expected),
+    tasks: taskSections(await classes(registry), expected, described),
     rooms: roomsTable(),
     specs: specsTable(),
   };
@@ -212,7 +232,7 @@ function handlersTable(handlers) {
  * A section for each task whose answers are compared with transformers' pipelines: what the class's docblock says, its
  * keys, and the architectures of `test/models/tasks`.
  */
-function taskSections(handlers, expected) {
+function taskSections(handlers, expected, described) {
   return Object.entries(handlers)
     .flatMap(([name, handler]) => {
       const rows = new URL(`test/models/tasks/${name}.json`, ROOT);
@@ -225,7 +245,7 @@ function taskSections(handlers, expected) {
           .replace(/\n \*$/gm, '\n')
           .replace(/^ \* ?/gm, '')
           .replace(/(\S)\s*\n(?!\n)\s*(?:\* )?/g, '$1 ');
-      const own = Object.hasOwn(handler, 'schema') ? handler.schema : {};
+      const own = described[handler.name] ?? {};
       const architectures = JSON.parse(readFileSync(rows, 'utf8')).rows.map(({ architecture }) => code(architecture));
       return [
         `## ${name}`,
@@ -379,6 +399,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     server: { middlewareMode: true, ws: false },
     optimizeDeps: { noDiscovery: true },
   });
+  const { sources, described } = await paramSchemas();
+  for (const [path, text] of Object.entries(sources)) await writeFile(new URL(path, ROOT), text);
   const lists = await taskLists((path) => vite.ssrLoadModule(`/${path}`));
   for (const [path, text] of Object.entries(lists)) await writeFile(new URL(path, ROOT), text);
   const modules = Object.fromEntries(
@@ -386,10 +408,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       Object.entries(SOURCES).map(async ([name, path]) => [name, await vite.ssrLoadModule(`/src/${path}.ts`)]),
     ),
   );
-  await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules), null, 2)}\n`);
+  await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules, described), null, 2)}\n`);
   for (const name of PAGES) {
     const page = new URL(`../docs/${name}`, import.meta.url);
-    await writeFile(page, await withTables(await readFile(page, 'utf8'), modules));
+    await writeFile(page, await withTables(await readFile(page, 'utf8'), modules, described));
   }
   const pages = [
     'README.md',

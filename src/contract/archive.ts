@@ -38,23 +38,51 @@ export interface NodeConfig {
   readonly config?: ModelConfig;
 }
 
+/**
+ * Precisions by the names of nodes.
+ * @minProperties 1
+ */
+type Precisions = Readonly<Record<string, Precision>>;
+
+/**
+ * The size of a dimension.
+ * @integer
+ * @minimum 1
+ * @maximum 134217728
+ */
+type DimensionSize = number;
+
 /** Options of the engine. They apply to every backend. */
 export interface EngineOptions {
-  /** @default 'all' */
+  /** How far ONNX Runtime rewrites the graph before it runs. Default all. */
   readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
   /**
-   * Fixes symbolic dimensions: name → size. WebNN needs it. A name that no input has is an error while a dimension is
-   * free.
+   * Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and WebNN needs it.
+   * A name that no input has is an error while a dimension is free.
    */
-  readonly freeDimensions?: Readonly<Record<string, number>>;
-  /** Threads on WASM. More than one needs cross-origin isolation. @default min(4, ⌈cores / 2⌉, cores / maxWorkers) */
+  readonly freeDimensions?: Readonly<Record<string, DimensionSize>>;
+  /**
+   * Threads on WASM; more than one needs cross-origin isolation. Default: half the cores, at most 4, and at most
+   * so many that each of maxWorkers workers has its own.
+   * @integer
+   * @minimum 1
+   * @maximum 64
+   */
   readonly threads?: number;
   /**
-   * The precision of the weights, for a model that is there in several; for several models, also by the node's name.
-   * @default what Hugging Face's config.json says, otherwise what suits each backend
+   * The precision of the weights, for a model that is there in several; for several models, one for all or one for
+   * each by the node's name, such as { encoder: fp32, decoder: q4 }. In Hugging Face's layout: the file model.onnx
+   * (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what
+   * transformers.js_config in its config.json says, otherwise what suits each backend (docs/hugging-face.md). In
+   * an archive: what tabserve.json lists (docs/archives.md#several-precisions).
    */
-  readonly dtype?: Precision | Readonly<Record<string, Precision>>;
-  /** The model on a server, for the backend `remote`. Which server it is, only the app says. */
+  readonly dtype?: Precision | Precisions;
+  /**
+   * The model on a server, for the backend `remote`: its name and version there, the protocol, and where the
+   * server does not describe its models, their inputs and outputs, each as { name, dtype, dims } with null for the
+   * batch axis. Only the app says which server (docs/remote.md#protocols).
+   * @schema {"type":"object"}
+   */
   readonly remote?: RemoteModel;
 }
 

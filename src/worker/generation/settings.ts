@@ -8,109 +8,98 @@ import type { Automaton } from './grammar/automaton.js';
 import type { LogitRules, SamplingRules } from './logits.js';
 import type { ModelFacts } from './model-facts.js';
 
+/**
+ * The number of a token in the vocabulary.
+ * @integer
+ * @minimum 0
+ */
+export type TokenId = number;
+
+/**
+ * Tokens in a row.
+ * @minItems 1
+ */
+type Tokens = readonly TokenId[];
+
+/**
+ * A text that is not empty.
+ * @minLength 1
+ */
+type StopText = string;
+
 /** The `params` of a handler that writes text. Defaults are those of the repository's `generation_config.json`. */
 export interface GenerationParams {
-  /** The most tokens of the answer. Without a value in `generation_config.json`, 256. */
+  /**
+   * The most tokens of the answer. Default: that of generation_config.json, otherwise 256.
+   * @integer
+   * @minimum 1
+   */
   readonly maxNewTokens?: number;
-  /** The fewest tokens before one that ends the answer. */
+  /**
+   * The fewest tokens before one that ends the answer.
+   * @integer
+   * @minimum 0
+   */
   readonly minNewTokens?: number;
-  /** Whether each token is drawn by its probability. Otherwise, it is the most probable one. */
+  /**
+   * Whether each token is drawn by its probability. Otherwise, it is the most probable one. Default: that of
+   * generation_config.json, otherwise false.
+   */
   readonly doSample?: boolean;
-  /** With `doSample`, the same seed gives the same answer. Without one, each answer has another. */
+  /**
+   * With doSample, the same seed gives the same answer. Without one, each answer has another.
+   * @integer
+   * @minimum 0
+   * @maximum 9007199254740991
+   */
   readonly seed?: number;
-  /** With `doSample`: divides the logits; above 1, unlikely tokens become likelier. */
+  /**
+   * With doSample: divides the logits; above 1, unlikely tokens become likelier.
+   * @exclusiveMinimum 0
+   */
   readonly temperature?: number;
-  /** With `doSample`: only so many of the most probable tokens; 0 for all. Without a value in the file, 50. */
+  /**
+   * With doSample: only so many of the most probable tokens; 0 for all. Default: that of generation_config.json,
+   * otherwise 50.
+   * @integer
+   * @minimum 0
+   */
   readonly topK?: number;
-  /** With `doSample`: only the most probable tokens that together have this probability, in 0..1. */
+  /**
+   * With doSample: only the most probable tokens that together have this probability, in 0..1.
+   * @minimum 0
+   * @maximum 1
+   */
   readonly topP?: number;
-  /** With `doSample`: only tokens with this share of the best one's probability, in 0..1. */
+  /**
+   * With doSample: only tokens with this share of the best one's probability, in 0..1.
+   * @minimum 0
+   * @maximum 1
+   */
   readonly minP?: number;
-  /** Above 1, tokens that were there become less likely. */
+  /**
+   * Above 1, tokens that were there become less likely.
+   * @exclusiveMinimum 0
+   */
   readonly repetitionPenalty?: number;
-  /** No sequence of so many tokens is there twice; 0 for any. */
+  /**
+   * No sequence of so many tokens is there twice; 0 for any.
+   * @integer
+   * @minimum 0
+   */
   readonly noRepeatNgramSize?: number;
   /** Sequences of tokens that must not be written. */
-  readonly badWordsIds?: readonly (readonly number[])[];
+  readonly badWordsIds?: readonly Tokens[];
   /** Texts at which the answer ends. They are not part of it. */
-  readonly stop?: string | readonly string[];
-  /** The tokens that end the answer. */
-  readonly eosTokenId?: number | readonly number[];
-  /** Whether the result has the logarithm of the probability of each token. */
+  readonly stop?: StopText | readonly StopText[];
+  /** The tokens that end the answer. Default: those of generation_config.json. */
+  readonly eosTokenId?: TokenId | readonly TokenId[];
+  /**
+   * Whether the result has the logarithm of the probability of each token.
+   * @default false
+   */
   readonly returnLogprobs?: boolean;
 }
-
-const COUNT = { type: 'integer', minimum: 0 } as const;
-const TOKEN = { type: 'integer', minimum: 0 } as const;
-
-export const GENERATION_SCHEMA: ConfigSchema = {
-  maxNewTokens: {
-    type: 'integer',
-    minimum: 1,
-    description: 'The most tokens of the answer. Default: that of generation_config.json, otherwise 256.',
-  },
-  minNewTokens: { ...COUNT, description: 'The fewest tokens before one that ends the answer.' },
-  doSample: {
-    type: 'boolean',
-    description:
-      'Whether each token is drawn by its probability. Otherwise, it is the most probable one. Default: that of generation_config.json, otherwise false.',
-  },
-  seed: {
-    type: 'integer',
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'With doSample, the same seed gives the same answer. Without one, each answer has another.',
-  },
-  temperature: {
-    type: 'number',
-    exclusiveMinimum: 0,
-    description: 'With doSample: divides the logits; above 1, unlikely tokens become likelier.',
-  },
-  topK: {
-    ...COUNT,
-    description:
-      'With doSample: only so many of the most probable tokens; 0 for all. Default: that of generation_config.json, otherwise 50.',
-  },
-  topP: {
-    type: 'number',
-    minimum: 0,
-    maximum: 1,
-    description: 'With doSample: only the most probable tokens that together have this probability, in 0..1.',
-  },
-  minP: {
-    type: 'number',
-    minimum: 0,
-    maximum: 1,
-    description: "With doSample: only tokens with this share of the best one's probability, in 0..1.",
-  },
-  repetitionPenalty: {
-    type: 'number',
-    exclusiveMinimum: 0,
-    description: 'Above 1, tokens that were there become less likely.',
-  },
-  noRepeatNgramSize: { ...COUNT, description: 'No sequence of so many tokens is there twice; 0 for any.' },
-  badWordsIds: {
-    type: 'array',
-    items: { type: 'array', minItems: 1, items: TOKEN },
-    description: 'Sequences of tokens that must not be written.',
-  },
-  stop: {
-    anyOf: [
-      { type: 'string', minLength: 1 },
-      { type: 'array', items: { type: 'string', minLength: 1 } },
-    ],
-    description: 'Texts at which the answer ends. They are not part of it.',
-  },
-  eosTokenId: {
-    anyOf: [TOKEN, { type: 'array', items: TOKEN }],
-    description: 'The tokens that end the answer. Default: those of generation_config.json.',
-  },
-  returnLogprobs: {
-    type: 'boolean',
-    description: 'Whether the result has the logarithm of the probability of each token.',
-    default: false,
-  },
-};
 
 /** Without a value in `generation_config.json`: as transformers' pipelines have it. */
 const MAX_NEW_TOKENS = 256;

@@ -1,6 +1,5 @@
 /** What a request may set for an answer of an encoder–decoder model, beside what any generated text has. */
 import { TabServeError } from '../../contract/errors.js';
-import type { ConfigSchema } from '../../shared/schema.js';
 import type { Languages } from '../text/languages.js';
 import type { BeamSettings } from './beams.js';
 import type { ModelFacts } from './model-facts.js';
@@ -8,59 +7,50 @@ import { checkTokens, readSettings, snakeCase, type GenerationParams, type Setti
 
 /** The `params` of `text_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface TextToTextParams extends GenerationParams {
-  /** How many answers are followed at once; the one with the best score is returned. */
+  /**
+   * How many answers are followed at once; the one with the best score is returned. Default: that of
+   * generation_config.json, otherwise 1.
+   * @integer
+   * @minimum 1
+   * @maximum 64
+   */
   readonly numBeams?: number;
-  /** With several beams: above 0, longer answers score better; below 0, shorter ones. */
+  /**
+   * With several beams: above 0, longer answers score better; below 0, shorter ones. Default: that of
+   * generation_config.json, otherwise 1.
+   */
   readonly lengthPenalty?: number;
-  /** With several beams: whether the search ends as soon as so many answers have ended. */
+  /**
+   * With several beams: whether the search ends as soon as so many answers have ended. Otherwise it ends when no
+   * better one is likely, and with "never" when none is possible. Default: that of generation_config.json,
+   * otherwise false.
+   */
   readonly earlyStopping?: boolean | 'never';
-  /** The first token of the answer. `tgtLang` sets it. */
+  /**
+   * The first token of the answer. tgtLang sets it. Default: that of generation_config.json.
+   * @integer
+   * @minimum 0
+   */
   readonly forcedBosTokenId?: number;
-  /** The token that the decoder begins with. It is no part of the answer. */
+  /**
+   * The token that the decoder begins with. It is no part of the answer. Default: that of generation_config.json
+   * or config.json.
+   * @integer
+   * @minimum 0
+   */
   readonly decoderStartTokenId?: number;
-  /** The language of the text, by its code in the tokenizer, such as `eng_Latn` or `en_XX`. */
+  /**
+   * The language of the text, by its code in the tokenizer, such as eng_Latn or en_XX. Default: the tokenizer's
+   * own.
+   * @minLength 1
+   */
   readonly srcLang?: string;
-  /** The language of the answer. */
+  /**
+   * The language of the answer, by its code in the tokenizer.
+   * @minLength 1
+   */
   readonly tgtLang?: string;
 }
-
-const TOKEN = { type: 'integer', minimum: 0 } as const;
-const CODE = { type: 'string', minLength: 1 } as const;
-
-export const TEXT_TO_TEXT_SCHEMA: ConfigSchema = {
-  numBeams: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 64,
-    description:
-      'How many answers are followed at once; the one with the best score is returned. Default: that of generation_config.json, otherwise 1.',
-  },
-  lengthPenalty: {
-    type: 'number',
-    description:
-      'With several beams: above 0, longer answers score better; below 0, shorter ones. Default: that of generation_config.json, otherwise 1.',
-  },
-  earlyStopping: {
-    anyOf: [{ type: 'boolean' }, { enum: ['never'] }],
-    description:
-      'With several beams: whether the search ends as soon as so many answers have ended. Otherwise it ends when no better one is likely, and with "never" when none is possible. Default: that of generation_config.json, otherwise false.',
-  },
-  forcedBosTokenId: {
-    ...TOKEN,
-    description: 'The first token of the answer. tgtLang sets it. Default: that of generation_config.json.',
-  },
-  decoderStartTokenId: {
-    ...TOKEN,
-    description:
-      'The token that the decoder begins with. It is no part of the answer. Default: that of generation_config.json or config.json.',
-  },
-  srcLang: {
-    ...CODE,
-    description:
-      "The language of the text, by its code in the tokenizer, such as eng_Latn or en_XX. Default: the tokenizer's own.",
-  },
-  tgtLang: { ...CODE, description: 'The language of the answer, by its code in the tokenizer.' },
-};
 
 /** The settings of one answer. */
 export interface TextToTextSettings extends Settings {

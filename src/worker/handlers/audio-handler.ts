@@ -1,5 +1,5 @@
 import { openAudio, readAudio } from '../audio/read-audio.js';
-import { SAMPLE_RATES, type AudioInput } from '../../contract/audio.js';
+import type { AudioInput } from '../../contract/audio.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { Context, InputKind } from '../../contract/handler.js';
 import { MAX_TENSOR_ELEMENTS } from '../../contract/limits.js';
@@ -7,6 +7,26 @@ import type { Tensor, Tensors } from '../../contract/tensors.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { BaseHandler } from './base-handler.js';
 import { unwrap, type Row } from './row.js';
+import { AUDIO_HANDLER_SCHEMA } from './schemas.js';
+import type { BaseHandlerConfig } from './base-handler.js';
+
+/** The keys of `handler:` that only the config sets. */
+export interface AudioHandlerConfig extends BaseHandlerConfig {
+  /**
+   * The samples per second of the model's input. Sound of another rate is resampled.
+   * @integer
+   * @minimum 1000
+   * @maximum 768000
+   * @default 16000
+   */
+  readonly sampleRate?: number;
+  /**
+   * The most seconds of one input; a longer one fails with invalid-input.
+   * @exclusiveMinimum 0
+   * @default 3600
+   */
+  readonly maxDuration?: number;
+}
 
 /**
  * Reads sound as the model's input, float32 `[rows, samples]`: one channel, the mean of all, at the sample rate of
@@ -16,23 +36,8 @@ import { unwrap, type Row } from './row.js';
  */
 export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Result> {
   static override readonly takes: InputKind = 'audio';
-  static override readonly schema: ConfigSchema = {
-    sampleRate: {
-      type: 'integer',
-      minimum: SAMPLE_RATES.least,
-      maximum: SAMPLE_RATES.most,
-      readOnly: true,
-      description: "The samples per second of the model's input. Sound of another rate is resampled.",
-      default: 16_000,
-    },
-    maxDuration: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      readOnly: true,
-      description: 'The most seconds of one input; a longer one fails with invalid-input.',
-      default: 3600,
-    },
-  };
+  declare readonly configType?: AudioHandlerConfig;
+  static override readonly schema: ConfigSchema = AUDIO_HANDLER_SCHEMA;
 
   readonly #counts = new WeakMap<Context, readonly number[]>();
 

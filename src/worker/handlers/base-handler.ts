@@ -12,6 +12,7 @@ import { runBatch, zeros } from './run-model.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { unwrap, type Row as RowOf } from './row.js';
 import { StagedHandler } from './staged-handler.js';
+import { BASE_HANDLER_SCHEMA } from './schemas.js';
 
 /**
  * The input of one row for `BaseHandler`: a tensor for the input that `inputInfo` describes, or tensors by input name.
@@ -21,6 +22,23 @@ export type TensorInput = Tensor | TypedArrayInput | Readonly<Record<string, Ten
 
 /** TorchServe's name of the labels file. */
 const LABELS = 'index_to_name.json';
+
+/** The keys of `handler:` that only the config sets. */
+export interface BaseHandlerConfig {
+  /**
+   * The labels by class index: a list, or any form that index_to_name.json may have. They replace that file's
+   * labels. Without both, the names in the model's file are the labels, if Ultralytics exported it.
+   * @schema {"type":["array","object"]}
+   */
+  readonly labels?: readonly unknown[] | Readonly<Record<string, unknown>>;
+  /**
+   * The name of the model's input for the rows. Default: the first input; for images, the first that is neither
+   * pixel_mask nor a photo's size.
+   */
+  readonly inputName?: string;
+  /** The name of the model's output that the handler reads. Default: the first output. */
+  readonly outputName?: string;
+}
 
 /**
  * Implements TorchServe's handler: `handle` calls `preprocess`, `inference` and `postprocess` in this order. Override
@@ -42,25 +60,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
    * The JSON Schemas of the keys that this class adds to `handler:` in `model-config.yaml`.
    * A request's `params` cannot set a key that is `readOnly`.
    */
-  static override readonly schema: ConfigSchema = {
-    labels: {
-      type: ['array', 'object'],
-      readOnly: true,
-      description:
-        "The labels by class index: a list, or any form that index_to_name.json may have. They replace that file's labels. Without both, the names in the model's file are the labels, if Ultralytics exported it.",
-    },
-    inputName: {
-      type: 'string',
-      readOnly: true,
-      description:
-        "The name of the model's input for the rows. Default: the first input; for images, the first that is neither pixel_mask nor a photo's size.",
-    },
-    outputName: {
-      type: 'string',
-      readOnly: true,
-      description: "The name of the model's output that the handler reads. Default: the first output.",
-    },
-  };
+  declare readonly configType?: BaseHandlerConfig;
+  static override readonly schema: ConfigSchema = BASE_HANDLER_SCHEMA;
 
   /** The opened model. */
   model!: Session;

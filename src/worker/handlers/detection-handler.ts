@@ -3,7 +3,6 @@ import type { Tensors } from '../../contract/tensors.js';
 import type { ImageExplanation } from '../outputs/explanation.js';
 import type { Detection, DetectionForms, Detections } from '../outputs/boxes/detection.js';
 import type { DetectionDecoder, ModelFacts, Size, TensorView } from '../outputs/boxes/decoder.js';
-import { DEFAULT_THRESHOLDS } from '../outputs/boxes/formats.js';
 import { viewsOf } from '../outputs/boxes/views.js';
 import { checkLabels, labelCount, labelOf } from '../outputs/labels.js';
 import { compose, toTensor } from '../transforms/index.js';
@@ -12,23 +11,51 @@ import { boxesInImage } from './image-boxes.js';
 import type { Placement } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
+import { DETECTION_HANDLER_SCHEMA } from './schemas.js';
+import type { VisionConfig } from './vision-params.js';
 
 /** TorchServe's confidence threshold. */
 const SCORE_THRESHOLD = 0.5;
 
 /** The `params` of an object detector. */
 export interface ObjectDetectorParams extends VisionParams {
-  /** The confidence threshold, in 0..1: detections of a lower score are dropped. */
+  /**
+   * The confidence threshold, in 0..1: detections of a lower score are dropped.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly scoreThreshold?: number;
   /**
-   * The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is
-   * dropped. 1 keeps all boxes.
+   * The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score
+   * is dropped; 1 keeps all boxes. The default depends on the decoder: torchvision 1, yolov5 0.45, yolov8 0.7,
+   * yolox 0.45, ssd 0.45, rows 1, detr 1, nanodet 0.6.
+   * @minimum 0
+   * @maximum 1
    */
   readonly iouThreshold?: number;
-  /** The largest number of detections for one image. */
+  /**
+   * The largest number of detections for one image; those of the highest scores are kept.
+   * @integer
+   * @minimum 1
+   * @default 100
+   */
   readonly maxDetections?: number;
-  /** The form of the result: `{ label, score, box }`, or TorchServe's. */
+  /**
+   * The form of a detection. typed: { label, score, box }; torchserve: { [label]: [x1, y1, x2, y2], score }, where
+   * the score replaces the box of a class with the label "score".
+   * @default 'typed'
+   */
   readonly result?: keyof DetectionForms;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface DetectionHandlerConfig extends VisionConfig {
+  /**
+   * What boxes in fractions are fractions of, if padTensor has padded an image right and below: of the whole
+   * tensor, or of the image alone. Default: image if the model has an input "pixel_mask", otherwise tensor.
+   */
+  readonly boxesOf?: 'tensor' | 'image';
 }
 
 /** What the handlers share that find objects in images. A subclass says how the model's outputs are decoded. */
@@ -36,39 +63,8 @@ export abstract class DetectionHandler extends VisionHandler<Detections, ImageEx
   declare readonly paramsType?: ObjectDetectorParams;
   declare readonly resultForms?: DetectionForms;
 
-  static override readonly schema: ConfigSchema = {
-    scoreThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The confidence threshold, in 0..1: detections of a lower score are dropped.',
-      default: SCORE_THRESHOLD,
-    },
-    iouThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: `The IoU threshold of non-maximum suppression: if two boxes of one class overlap more, the one of lower score is dropped; 1 keeps all boxes. The default depends on the decoder: ${DEFAULT_THRESHOLDS}.`,
-    },
-    boxesOf: {
-      enum: ['tensor', 'image'],
-      readOnly: true,
-      description:
-        'What boxes in fractions are fractions of, if padTensor has padded an image right and below: of the whole tensor, or of the image alone. Default: image if the model has an input "pixel_mask", otherwise tensor.',
-    },
-    maxDetections: {
-      type: 'integer',
-      minimum: 1,
-      description: 'The largest number of detections for one image; those of the highest scores are kept.',
-      default: 100,
-    },
-    result: {
-      enum: ['typed', 'torchserve'],
-      description:
-        'The form of a detection. typed: { label, score, box }; torchserve: { [label]: [x1, y1, x2, y2], score }, where the score replaces the box of a class with the label "score".',
-      default: 'typed',
-    },
-  };
+  declare readonly configType?: DetectionHandlerConfig;
+  static override readonly schema: ConfigSchema = DETECTION_HANDLER_SCHEMA;
 
   override imageProcessing = compose(toTensor());
 

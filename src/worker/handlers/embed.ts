@@ -6,17 +6,16 @@ import { numbersOf, rowPart } from '../outputs/rows.js';
 import { transferResult } from '../outputs/transfer.js';
 import { checkScores } from '../outputs/scores.js';
 import { architectureOf } from '../../shared/hugging-face.js';
-import type { ConfigSchema } from '../../shared/schema.js';
 import { toFloats } from '../tensors/tensors.js';
 
 /** The key that both feature extractors have besides `pooling`. */
-export const NORMALIZE: ConfigSchema = {
-  normalize: {
-    type: 'boolean',
-    description: 'Whether to divide each vector by its Euclidean norm, so that its length is 1.',
-    default: true,
-  },
-};
+export interface NormalizeParams {
+  /**
+   * Whether to divide each vector by its Euclidean norm, so that its length is 1.
+   * @default true
+   */
+  readonly normalize?: boolean;
+}
 
 /**
  * Returns what follows from the `config.json` of a model with a projection, which is exported with its vectors before

@@ -6,7 +6,7 @@ import { checkLevels } from '../generation/grammar/response-format.js';
 import { Vocabulary } from '../generation/grammar/vocabulary.js';
 import type { Progress } from '../generation/logits.js';
 import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
-import { GENERATION_SCHEMA, refuseUnsupported, type Settings } from '../generation/settings.js';
+import { refuseUnsupported, type GenerationParams, type Settings } from '../generation/settings.js';
 import { TextStreamer } from '../generation/text-streamer.js';
 import type { SpokenPart } from '../outputs/spoken-text.js';
 import type { ConfigSchema } from '../../shared/schema.js';
@@ -14,6 +14,7 @@ import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face
 import { schemaOf } from './descriptor.js';
 import { unwrap, type Row } from './row.js';
 import { StagedHandler } from './staged-handler.js';
+import { GENERATION_HANDLER_SCHEMA } from './schemas.js';
 
 /** The answer to one row. */
 export interface GeneratedText {
@@ -65,6 +66,17 @@ interface Resume extends Begun {
   readonly isLast: boolean;
 }
 
+/** The keys of `handler:` that only the config sets. */
+export interface GenerationConfig {
+  /**
+   * The most tokens of prompt and answer together; for text_to_text and image_to_text, of a text, and of an
+   * answer. Default: what the repository's config.json says.
+   * @integer
+   * @minimum 1
+   */
+  readonly contextLength?: number;
+}
+
 /** What the handlers share that generate text. A subclass makes prompts of rows, and runs its model on a prompt. */
 export abstract class GenerationHandler<
   Input,
@@ -75,16 +87,9 @@ export abstract class GenerationHandler<
 
   static override readonly takes: InputKind = 'text';
 
-  static override readonly schema: ConfigSchema = {
-    contextLength: {
-      type: 'integer',
-      minimum: 1,
-      readOnly: true,
-      description:
-        "The most tokens of prompt and answer together; for text_to_text and image_to_text, of a text, and of an answer. Default: what the repository's config.json says.",
-    },
-    ...GENERATION_SCHEMA,
-  };
+  declare readonly paramsType?: GenerationParams;
+  declare readonly configType?: GenerationConfig;
+  static override readonly schema: ConfigSchema = GENERATION_HANDLER_SCHEMA;
 
   protected tokenizer!: HuggingFaceTokenizer;
   protected facts!: ModelFacts;

@@ -4,6 +4,7 @@ import { withinLimit } from '../../shared/limit.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { withFailures } from './row.js';
 import { WorkflowHandler } from './workflow-handler.js';
+import { GRAPH_WORKFLOW_SCHEMA } from './schemas.js';
 
 /**
  * A node that is code of the app: takes the rows of the node before it, and returns a list of the same length, with a
@@ -24,6 +25,31 @@ interface NodeSettings {
 
 type Results = readonly unknown[];
 
+/** The keys of `handler:` that only the config sets. */
+export interface GraphWorkflowConfig {
+  /**
+   * The nodes that follow each node, such as { detect: [classify] }.
+   * @minProperties 1
+   * @additionalProperties {"type":"array","items":{"type":"string","minLength":1}}
+   */
+  readonly dag?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * For nodes by their names: batchSize, the most rows at once (default: all of the batch); retryAttempts, how
+   * often a row that has failed is tried again (default 0); timeout, in milliseconds (default: no limit).
+   * @additionalProperties {"type":"object","properties":{"batchSize":{"type":"integer","minimum":1},"retryAttempts":{"type":"integer","minimum":0,"maximum":100},"timeout":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false}
+   */
+  readonly nodeSettings?: Readonly<
+    Record<
+      string,
+      {
+        readonly batchSize?: number;
+        readonly retryAttempts?: number;
+        readonly timeout?: number;
+      }
+    >
+  >;
+}
+
 /**
  * Runs nodes in the order that `dag` gives, as TorchServe's workflows do: each node's result is the input of the nodes
  * that follow it. Nodes that do not wait for one another run side by side. A node is an archive that `nodes` names, or
@@ -34,30 +60,8 @@ type Results = readonly unknown[];
  */
 export class GraphWorkflow extends WorkflowHandler {
   static override readonly takes: InputKind = 'tensors';
-  static override readonly schema: ConfigSchema = {
-    dag: {
-      type: 'object',
-      minProperties: 1,
-      additionalProperties: { type: 'array', items: { type: 'string', minLength: 1 } },
-      description: 'The nodes that follow each node, such as { detect: [classify] }.',
-      readOnly: true,
-    },
-    nodeSettings: {
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        properties: {
-          batchSize: { type: 'integer', minimum: 1 },
-          retryAttempts: { type: 'integer', minimum: 0, maximum: 100 },
-          timeout: { type: 'number', exclusiveMinimum: 0 },
-        },
-        additionalProperties: false,
-      },
-      description:
-        'For nodes by their names: batchSize, the most rows at once (default: all of the batch); retryAttempts, how often a row that has failed is tried again (default 0); timeout, in milliseconds (default: no limit).',
-      readOnly: true,
-    },
-  };
+  declare readonly configType?: GraphWorkflowConfig;
+  static override readonly schema: ConfigSchema = GRAPH_WORKFLOW_SCHEMA;
 
   /** The nodes that are code of the app, by their names. A subclass declares its own. */
   readonly functions: Readonly<Record<string, NodeFunction>> = {};

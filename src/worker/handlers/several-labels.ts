@@ -3,23 +3,25 @@ import type { Params } from '../../contract/handler.js';
 import { TabServeError } from '../../contract/errors.js';
 import { sigmoid, softmax } from '../outputs/scores.js';
 import { hasSigmoid, labelCountOf } from '../../shared/hugging-face.js';
-import type { ConfigSchema } from '../../shared/schema.js';
 
-export const SEVERAL_LABELS: ConfigSchema = {
-  multiLabel: {
-    type: 'boolean',
-    readOnly: true,
-    description: 'Whether an input may have any number of labels, including none.',
-    default: false,
-  },
-  threshold: {
-    type: 'number',
-    minimum: 0,
-    maximum: 1,
-    description:
-      'With multiLabel: a result has the labels whose probability, in 0..1, reaches this threshold. Default 0.5.',
-  },
-};
+/** The `params` of a classifier whose inputs may have several labels. */
+export interface SeveralLabelsParams {
+  /**
+   * With multiLabel: a result has the labels whose probability, in 0..1, reaches this threshold. Default 0.5.
+   * @minimum 0
+   * @maximum 1
+   */
+  readonly threshold?: number;
+}
+
+/** What only the config of such a classifier sets. */
+export interface SeveralLabelsConfig {
+  /**
+   * Whether an input may have any number of labels, including none.
+   * @default false
+   */
+  readonly multiLabel?: boolean;
+}
 
 /** Returns what follows from `config.json`: the rules of transformers' classification pipelines. */
 export function severalLabels(config: Params): Params {

@@ -18,6 +18,9 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
    * `declare readonly paramsType?: ImageClassifierParams & { readonly language?: string }`.
    */
   declare readonly paramsType?: object;
+
+  /** The type of the keys of `handler:` that only the config sets. */
+  declare readonly configType?: object;
   /** Declares the type of the options of `explain` beside those of every request; it has no value at run time. */
   declare readonly explainParamsType?: object;
   /** The JSON Schemas of these options. */

@@ -14,6 +14,8 @@ import { BaseHandler } from './base-handler.js';
 import { hasMethodOf } from './handler-contract.js';
 import { unwrap, type Row } from './row.js';
 import { TextTensorInput } from './text-input.js';
+import { TEXT_HANDLER_SCHEMA } from './schemas.js';
+import type { BaseHandlerConfig } from './base-handler.js';
 
 /** The input of one row: a text, a Blob of UTF-8, or a pair of texts, such as a question and a passage. */
 export type TextInput = string | Blob | { readonly text: string; readonly textPair?: string };
@@ -30,8 +32,39 @@ const MAX_ROWS = 16;
 
 /** The `params` of every text handler. */
 export interface TextParams {
-  /** The largest number of tokens in a row, including special tokens. The tokenizer truncates longer texts. */
+  /**
+   * The largest number of tokens in a row, including special tokens; longer texts are truncated. A pair has more
+   * special tokens than a text; if they leave no room for the texts, the row fails. Default: the limit in the
+   * tokenizer's files.
+   * @integer
+   * @minimum 1
+   */
   readonly maxLength?: number;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface TextHandlerConfig extends BaseHandlerConfig {
+  /**
+   * The tokenizer: the archive's tokenizer.json (huggingface), or TorchServe's pipeline with source_vocab.json
+   * (torchserve).
+   * @default 'huggingface'
+   */
+  readonly tokenizer?: 'huggingface' | 'torchserve';
+  /**
+   * The number of tokens that shorter rows are padded to, for a model that was trained so, as SigLIP. Default: the
+   * longest row of the batch.
+   * @integer
+   * @minimum 1
+   */
+  readonly padTo?: number;
+  /**
+   * For TorchServe's pipeline: the number of words in the longest n-grams that it looks up.
+   * @integer
+   * @minimum 1
+   * @maximum 10
+   * @default 2
+   */
+  readonly ngrams?: number;
 }
 
 /**
@@ -54,36 +87,8 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
 
   static override readonly takes: InputKind = 'text';
   static override readonly huggingFace: HuggingFaceTask = { processor: 'tokenizer' };
-  static override readonly schema: ConfigSchema = {
-    tokenizer: {
-      enum: ['huggingface', 'torchserve'],
-      readOnly: true,
-      description:
-        "The tokenizer: the archive's tokenizer.json (huggingface), or TorchServe's pipeline with source_vocab.json (torchserve).",
-      default: 'huggingface',
-    },
-    maxLength: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        "The largest number of tokens in a row, including special tokens; longer texts are truncated. A pair has more special tokens than a text; if they leave no room for the texts, the row fails. Default: the limit in the tokenizer's files.",
-    },
-    padTo: {
-      type: 'integer',
-      minimum: 1,
-      readOnly: true,
-      description:
-        'The number of tokens that shorter rows are padded to, for a model that was trained so, as SigLIP. Default: the longest row of the batch.',
-    },
-    ngrams: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10,
-      readOnly: true,
-      description: "For TorchServe's pipeline: the number of words in the longest n-grams that it looks up.",
-      default: 2,
-    },
-  };
+  declare readonly configType?: TextHandlerConfig;
+  static override readonly schema: ConfigSchema = TEXT_HANDLER_SCHEMA;
 
   #input!: TextTensorInput;
   #tokenizer!: TextTokenizer;

@@ -22,12 +22,13 @@ import { ImagesAhead, ImageTensorInput, isTensorInput } from './image-input.js';
 import { loadGpuImages } from './load-gpu-images.js';
 import { isFilled } from './other-inputs.js';
 import { EXPLAINERS } from './registry.js';
-import { IMAGE_EXPLAIN_SCHEMA, type ClassScores, type ImageExplainParams } from './explain.js';
+import { type ClassScores, type ImageExplainParams } from './explain.js';
 import { hasMethodOf } from './handler-contract.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { unwrap, type Row } from './row.js';
-import { VISION_SCHEMA, type VisionParams } from './vision-params.js';
+import type { VisionConfig, VisionParams } from './vision-params.js';
+import { IMAGE_EXPLAIN_PARAMS_SCHEMA, VISION_HANDLER_SCHEMA } from './schemas.js';
 
 /** The side of the example pictures, in pixels. */
 const EXAMPLE_SIZE = 256;
@@ -46,11 +47,12 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
 
   static override readonly takes: InputKind = 'image';
   static override readonly huggingFace: HuggingFaceTask = { processor: 'image' };
-  static override readonly schema: ConfigSchema = VISION_SCHEMA;
+  declare readonly configType?: VisionConfig;
+  static override readonly schema: ConfigSchema = VISION_HANDLER_SCHEMA;
 
   declare readonly explainParamsType?: ImageExplainParams;
 
-  static override readonly explainSchema: ConfigSchema = IMAGE_EXPLAIN_SCHEMA;
+  static override readonly explainSchema: ConfigSchema = IMAGE_EXPLAIN_PARAMS_SCHEMA;
 
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());

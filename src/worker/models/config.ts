@@ -1,15 +1,15 @@
 import { loadScript } from '../../shared/load-script.js';
 import type { ModelConfig } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
-import { MAX_METADATA_BYTES, MAX_TENSOR_ELEMENTS, MAX_THREADS } from '../../contract/limits.js';
+import { MAX_METADATA_BYTES, MAX_TENSOR_ELEMENTS } from '../../contract/limits.js';
 import { DTYPES } from '../../contract/dtypes.js';
 import { load } from '../libraries/yaml.js';
-import { PRECISIONS } from '../../contract/precisions.js';
 import { REMOTE_PROTOCOLS } from '../../contract/remote.js';
 import { checkSection, isRecord, type ConfigSchema, type Schema } from '../../shared/schema.js';
 import { OVER_HTTP, SERVING } from '../../contract/settings.js';
 import { whyTooMuch } from './config-limits.js';
 import { hashOfFile } from './integrity.js';
+import { ENGINE_OPTIONS_SCHEMA } from './schemas.js';
 import { readText } from './json.js';
 
 /** The top level of `model-config.yaml`: the two sections, and those of TorchServe's keys that apply in a browser. */
@@ -39,32 +39,9 @@ export const CONFIG_SCHEMA: ConfigSchema = {
   },
 };
 
+/** The keys of `engine:`. */
 export const ENGINE_SCHEMA: ConfigSchema = {
-  graphOptimizationLevel: {
-    enum: ['disabled', 'basic', 'extended', 'all'],
-    description: 'How far ONNX Runtime rewrites the graph before it runs. Default all.',
-  },
-  freeDimensions: {
-    type: 'object',
-    additionalProperties: { type: 'integer', minimum: 1, maximum: MAX_TENSOR_ELEMENTS },
-    description:
-      'Sizes for the symbolic dimensions of the inputs, by name: a graph of known size is faster, and WebNN needs it. A name that no input has is an error while a dimension is free.',
-  },
-  dtype: {
-    anyOf: [
-      { enum: [...PRECISIONS] },
-      { type: 'object', minProperties: 1, additionalProperties: { enum: [...PRECISIONS] } },
-    ],
-    description:
-      "The precision of the weights, for a model that is there in several; for several models, one for all or one for each by the node's name, such as { encoder: fp32, decoder: q4 }. In Hugging Face's layout: the file model.onnx (fp32), model_fp16.onnx (fp16), model_quantized.onnx (q8), or model_ and the name. Default: what transformers.js_config in its config.json says, otherwise what suits each backend (docs/hugging-face.md). In an archive: what tabserve.json lists (docs/archives.md#several-precisions).",
-  },
-  threads: {
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_THREADS,
-    description:
-      'Threads on WASM; more than one needs cross-origin isolation. Default: half the cores, at most 4, and at most so many that each of maxWorkers workers has its own.',
-  },
+  ...ENGINE_OPTIONS_SCHEMA,
   remote: {
     type: 'object',
     properties: {
@@ -76,8 +53,6 @@ export const ENGINE_SCHEMA: ConfigSchema = {
       outputs: tensorInfos(),
     },
     additionalProperties: false,
-    description:
-      'The model on a server, for the backend `remote`: its name and version there, the protocol, and where the server does not describe its models, their inputs and outputs, each as { name, dtype, dims } with null for the batch axis. Only the app says which server (docs/remote.md#protocols).',
   },
 };
 

@@ -3,6 +3,7 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { load } from 'js-yaml';
 import { ADVICE, configSchema, PAGES, withTables } from '../../../scripts/config-docs.mjs';
+import { paramSchemas } from '../../../scripts/param-schemas.mjs';
 import { taskLists } from '../../../scripts/task-lists.mjs';
 import * as budget from '../../../src/page/workers/budget.ts';
 import type { Manifest } from '../../../src/contract/archive.ts';
@@ -11,7 +12,6 @@ import * as meanings from '../../../src/contract/error-meanings.ts';
 import * as settings from '../../../src/contract/settings.ts';
 import * as settingTexts from '../../../src/contract/setting-texts.ts';
 import * as metrics from '../../../src/shared/metrics/built-in.ts';
-import * as descriptor from '../../../src/worker/handlers/descriptor.ts';
 import * as registry from '../../../src/worker/handlers/registry.ts';
 import * as models from '../../../src/worker/models/config.ts';
 import * as schema from '../../../src/shared/schema.ts';
@@ -22,7 +22,6 @@ import * as transforms from '../../../src/worker/transforms/transforms-schema.ts
 
 const modules = {
   registry,
-  descriptor,
   schema,
   models,
   transforms,
@@ -40,8 +39,11 @@ const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & 
 
 test('the published schema and the tables of the pages are those of the code', async () => {
   const advice = 'node scripts/config-docs.mjs makes them anew';
-  expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules))));
-  for (const page of PAGES) expect(text(`docs/${page}`), advice).toBe(await withTables(text(`docs/${page}`), modules));
+  const { sources, described } = await paramSchemas();
+  for (const [path, source] of Object.entries(sources)) expect(text(path), advice).toBe(source);
+  expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules, described))));
+  for (const page of PAGES)
+    expect(text(`docs/${page}`), advice).toBe(await withTables(text(`docs/${page}`), modules, described));
 });
 
 test('what is known of a handler before its class is loaded is what the class says', async () => {

@@ -1,134 +1,119 @@
 import { TabServeError } from '../../../contract/errors.js';
-import { MAX_ANCHORS, MAX_LEVELS } from '../../../contract/limits.js';
-import type { Schema } from '../../../shared/schema.js';
+import { MAX_ANCHORS } from '../../../contract/limits.js';
 
 /** Anchors, four numbers each: center x, center y, width and height, in fractions of the input's sides. */
 export type Anchors = Float64Array;
 
 /** The options of torchvision's `DefaultBoxGenerator`. */
 export interface TorchvisionAnchors {
+  /**
+   * The cells of each feature map: the side of a square map, or [height, width].
+   * @minItems 1
+   * @maxItems 100
+   */
   readonly grids: readonly AnchorGrid[];
-  readonly aspectRatios: readonly (readonly number[])[];
-  readonly scales?: readonly number[];
+  /**
+   * The aspect ratios of each feature map, e.g. [[2], [2, 3]]. The generator adds the ratio 1 and the inverse of
+   * each ratio.
+   * @minItems 1
+   */
+  readonly aspectRatios: readonly (readonly Positive[])[];
+  /**
+   * The scale of each feature map, and one more scale. Default: even steps from minRatio to maxRatio, and 1.
+   */
+  readonly scales?: readonly Positive[];
+  /**
+   * The scale of the first feature map, less than maxRatio. Default 0.15.
+   * @exclusiveMinimum 0
+   */
   readonly minRatio?: number;
+  /**
+   * The scale of the last feature map. Default 0.9.
+   * @exclusiveMinimum 0
+   */
   readonly maxRatio?: number;
-  readonly steps?: readonly number[];
+  /**
+   * The distance between the cells of each feature map, in pixels. Default: the cells divide the input evenly.
+   */
+  readonly steps?: readonly Positive[];
 }
 
 /** The options of TensorFlow's `ssd_anchor_generator`. */
 export interface TensorflowAnchors {
+  /**
+   * The cells of each feature map: the side of a square map, or [height, width].
+   * @minItems 1
+   * @maxItems 100
+   */
   readonly grids: readonly AnchorGrid[];
-  readonly aspectRatios?: readonly number[];
+  /**
+   * The aspect ratios of every feature map. Default [1, 2, 0.5, 3, 0.3333].
+   * @minItems 1
+   */
+  readonly aspectRatios?: readonly Positive[];
+  /**
+   * The scale of the first feature map, less than maxScale. Default 0.2.
+   * @exclusiveMinimum 0
+   */
   readonly minScale?: number;
+  /**
+   * The scale of the last feature map. Default 0.95.
+   * @exclusiveMinimum 0
+   */
   readonly maxScale?: number;
+  /**
+   * Whether each cell of the first feature map has only three anchors (reduce_boxes_in_lowest_layer). Default
+   * true.
+   */
   readonly reduceLowest?: boolean;
 }
 
 /** The options of MediaPipe's anchors for BlazeFace: only the centers differ; every anchor has the size 1. */
 export interface BlazefaceAnchors {
+  /**
+   * The cells of each feature map: the side of a square map, or [height, width].
+   * @minItems 1
+   * @maxItems 100
+   */
   readonly grids: readonly AnchorGrid[];
+  /**
+   * The number of anchors in each cell, for each feature map.
+   * @maxItems 100
+   * @items {"type":"integer","minimum":1,"maximum":1000}
+   */
   readonly perCell: readonly number[];
 }
 
+/**
+ * A whole number of cells.
+ * @integer
+ * @minimum 1
+ */
+type Cells = number;
+
+/**
+ * A number above 0.
+ * @exclusiveMinimum 0
+ */
+export type Positive = number;
+
 /** The cells of a feature map: the side of a square map, or [height, width]. */
-export type AnchorGrid = number | readonly [number, number];
+export type AnchorGrid = Cells | readonly [height: Cells, width: Cells];
 
 /** How to create the anchors: exactly one of these keys. */
 export interface AnchorOptions {
+  /** The options of torchvision's DefaultBoxGenerator. */
   readonly torchvision?: TorchvisionAnchors;
+  /** The options of TensorFlow's ssd_anchor_generator. */
   readonly tensorflow?: TensorflowAnchors;
+  /** The options of MediaPipe's anchors for BlazeFace, which all have the same size. */
   readonly blazeface?: BlazefaceAnchors;
+  /** The path of a JSON file in the archive: a list of [cx, cy, w, h], in fractions of the input's sides. */
   readonly file?: string;
 }
 
 /** The defaults of torchvision and TensorFlow. */
 export const [MIN_RATIO, MAX_RATIO, MIN_SCALE, MAX_SCALE] = [0.15, 0.9, 0.2, 0.95];
-
-const positive: Schema = { type: 'number', exclusiveMinimum: 0 };
-const numbers: Schema = { type: 'array', items: positive };
-const cells: Schema = { type: 'integer', minimum: 1 };
-const grids: Schema = {
-  type: 'array',
-  items: { anyOf: [cells, { type: 'array', items: cells, minItems: 2, maxItems: 2 }] },
-  minItems: 1,
-  maxItems: MAX_LEVELS,
-  description: 'The cells of each feature map: the side of a square map, or [height, width].',
-};
-
-export const anchorsSchema: Schema = {
-  type: 'object',
-  minProperties: 1,
-  maxProperties: 1,
-  description: 'How to create the anchors: one generator with its options, or a file with the anchors.',
-  properties: {
-    torchvision: {
-      type: 'object',
-      description: "The options of torchvision's DefaultBoxGenerator.",
-      required: ['grids', 'aspectRatios'],
-      properties: {
-        grids,
-        aspectRatios: {
-          type: 'array',
-          items: numbers,
-          minItems: 1,
-          description:
-            'The aspect ratios of each feature map, e.g. [[2], [2, 3]]. The generator adds the ratio 1 and the inverse of each ratio.',
-        },
-        scales: {
-          ...numbers,
-          description:
-            'The scale of each feature map, and one more scale. Default: even steps from minRatio to maxRatio, and 1.',
-        },
-        minRatio: { ...positive, description: 'The scale of the first feature map, less than maxRatio. Default 0.15.' },
-        maxRatio: { ...positive, description: 'The scale of the last feature map. Default 0.9.' },
-        steps: {
-          ...numbers,
-          description:
-            'The distance between the cells of each feature map, in pixels. Default: the cells divide the input evenly.',
-        },
-      },
-    },
-    tensorflow: {
-      type: 'object',
-      description: "The options of TensorFlow's ssd_anchor_generator.",
-      required: ['grids'],
-      properties: {
-        grids,
-        aspectRatios: {
-          ...numbers,
-          minItems: 1,
-          description: 'The aspect ratios of every feature map. Default [1, 2, 0.5, 3, 0.3333].',
-        },
-        minScale: { ...positive, description: 'The scale of the first feature map, less than maxScale. Default 0.2.' },
-        maxScale: { ...positive, description: 'The scale of the last feature map. Default 0.95.' },
-        reduceLowest: {
-          type: 'boolean',
-          description:
-            'Whether each cell of the first feature map has only three anchors (reduce_boxes_in_lowest_layer). Default true.',
-        },
-      },
-    },
-    blazeface: {
-      type: 'object',
-      description: "The options of MediaPipe's anchors for BlazeFace, which all have the same size.",
-      required: ['grids', 'perCell'],
-      properties: {
-        grids,
-        perCell: {
-          type: 'array',
-          items: { type: 'integer', minimum: 1, maximum: 1000 },
-          maxItems: MAX_LEVELS,
-          description: 'The number of anchors in each cell, for each feature map.',
-        },
-      },
-    },
-    file: {
-      type: 'string',
-      description:
-        "The path of a JSON file in the archive: a list of [cx, cy, w, h], in fractions of the input's sides.",
-    },
-  },
-};
 
 /**
  * Creates the anchors of a generator. TensorFlow's anchors, and torchvision's anchors with `steps`, depend on the size

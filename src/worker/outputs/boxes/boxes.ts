@@ -1,4 +1,3 @@
-import type { Schema } from '../../../shared/schema.js';
 import type { Box } from './detection.js';
 import type { Size } from './decoder.js';
 
@@ -9,17 +8,6 @@ export type BoxFormat = (typeof BOX_FORMATS)[number];
 export const UNITS = ['pixels', 'fraction'] as const;
 /** The unit of a box: pixels of the tensor, or fractions of its sides. */
 export type Unit = (typeof UNITS)[number];
-
-export const boxFormatSchema: Schema = {
-  enum: [...BOX_FORMATS],
-  description:
-    'How four numbers describe a box: corners (xyxy), corners with y first (yxyx), left top corner and size (xywh), or center and size (cxcywh). Default xyxy.',
-};
-export const unitSchema: Schema = {
-  enum: [...UNITS],
-  description:
-    "The unit of the boxes: pixels of the model's input (pixels), or fractions of its sides (fraction). Default pixels.",
-};
 
 /** The four numbers of a box, in any format. */
 export type BoxNumbers = readonly [number, number, number, number];

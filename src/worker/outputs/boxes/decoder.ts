@@ -1,6 +1,5 @@
 import type { OutputInfo } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
-import type { ConfigSchema } from '../../../shared/schema.js';
 import { concatenate } from '../../tensors/concatenate.js';
 import type { Background, Proposals } from './proposals.js';
 
@@ -54,11 +53,8 @@ export interface DetectionDecoder extends Decoder {
   readonly iouThreshold: number;
 }
 
-/** A format of detection outputs: its description, its options, and a function that creates a decoder. */
+/** A format of detection outputs: a function that creates a decoder. */
 export interface Format<Options> {
-  readonly description: string;
-  /** JSON Schemas of the options. */
-  readonly options: ConfigSchema;
   /** The default IoU threshold of non-maximum suppression; 1 if the model removes overlapping boxes itself. */
   readonly iouThreshold: number;
   /** Creates the decoder for a model. @throws `model-config` if the model's outputs cannot have this format */

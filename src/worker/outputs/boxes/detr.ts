@@ -10,8 +10,8 @@ import {
   type Format,
 } from './decoder.js';
 import type { Box } from './detection.js';
-import { ACTIVATIONS, allProbabilities, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
-import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
+import { allProbabilities, bestProbabilities, type Activation, type Background } from './proposals.js';
+import { findOutputs, type Role } from './roles.js';
 
 const ROLES: readonly Role[] = [
   { name: 'logits', usualNames: ['logits', 'pred_logits'], dims: '[batch, queries, classes]', fits: isTable },
@@ -20,32 +20,30 @@ const ROLES: readonly Role[] = [
 
 const COUNTS = 'as many boxes as logits';
 
-export interface DetrOptions extends ProbabilityOptions {
-  readonly outputs?: OutputNames;
+export interface DetrOptions {
+  /** The names of the outputs, if the decoder cannot recognize them by name or dims. */
+  readonly outputs?: {
+    /** The name of the output with the dims [batch, queries, classes]. */
+    readonly logits?: string;
+    /** The name of the output with the dims [batch, queries, 4]. */
+    readonly boxes?: string;
+  };
+  /**
+   * How logits become probabilities: softmax (DETR, YOLOS), sigmoid (Deformable DETR, RT-DETR), or none if they
+   * are probabilities already. Default softmax.
+   */
+  readonly activation?: Activation;
+  /** The position of the logit for "no object". Default: last with softmax, otherwise none. */
+  readonly background?: Background;
+  /**
+   * Whether a query is one detection for each of its classes, as in Deformable DETR and RT-DETR, or only for its
+   * best one. Default false.
+   */
   readonly multiLabel?: boolean;
 }
 
 /** DETR and related models: each query has logits and a box, as center and size in fractions of the tensor's sides. */
 export const detr: Format<DetrOptions> = {
-  description:
-    'DETR: logits [batch, queries, classes], and boxes [batch, queries, 4] as center and size in fractions of the input’s sides.',
-  options: {
-    outputs: rolesSchema(ROLES),
-    activation: {
-      enum: [...ACTIVATIONS],
-      description:
-        'How logits become probabilities: softmax (DETR, YOLOS), sigmoid (Deformable DETR, RT-DETR), or none if they are probabilities already. Default softmax.',
-    },
-    background: {
-      enum: [...BACKGROUNDS],
-      description: 'The position of the logit for "no object". Default: last with softmax, otherwise none.',
-    },
-    multiLabel: {
-      type: 'boolean',
-      description:
-        'Whether a query is one detection for each of its classes, as in Deformable DETR and RT-DETR, or only for its best one. Default false.',
-    },
-  },
   iouThreshold: 1,
   create(options, model) {
     const { outputs = {}, activation = 'softmax', multiLabel = false } = options;

@@ -1,42 +1,60 @@
 import { TabServeError } from '../../../contract/errors.js';
-import type { Schema } from '../../../shared/schema.js';
 import type { DetectionDecoder, Format, ModelFacts } from './decoder.js';
-import { detr } from './detr.js';
-import { nanodet } from './nanodet.js';
-import { rows } from './rows.js';
-import { ssd } from './ssd.js';
-import { torchvision } from './torchvision.js';
-import { yolov5 } from './yolov5.js';
-import { yolov8 } from './yolov8.js';
-import { yolox } from './yolox.js';
+import { detr, type DetrOptions } from './detr.js';
+import { nanodet, type NanodetOptions } from './nanodet.js';
+import { rows, type RowsOptions } from './rows.js';
+import { ssd, type SsdOptions } from './ssd.js';
+import { torchvision, type TorchvisionOptions } from './torchvision.js';
+import { yolov5, type YoloOptions } from './yolov5.js';
+import { yolov8, type Yolov8Options } from './yolov8.js';
+import { yolox, type YoloxOptions } from './yolox.js';
 
 /** All formats by their name in a config. */
 export const FORMATS = { torchvision, yolov5, yolov8, yolox, ssd, rows, detr, nanodet } as const;
 export type FormatName = keyof typeof FORMATS;
 
-const NAMES = Object.keys(FORMATS) as FormatName[];
-
-/** The JSON Schema of `handler.decoder`. */
-export const decoderSchema: Schema = {
-  anyOf: [
-    { enum: NAMES },
-    {
-      type: 'object',
-      minProperties: 1,
-      maxProperties: 1,
-      additionalProperties: false,
-      properties: Object.fromEntries(
-        NAMES.map((name) => {
-          const { description, options: properties } = FORMATS[name];
-          return [name, { type: ['object', 'null'], description, properties }];
-        }),
-      ),
-    },
-  ],
-};
-
-/** The default IoU threshold of each format, as text. */
-export const DEFAULT_THRESHOLDS = NAMES.map((name) => `${name} ${FORMATS[name].iouThreshold}`).join(', ');
+/** What a config says of each format. */
+export interface Formats {
+  /**
+   * Final boxes, labels and scores in three outputs, as torchvision's detectors and TensorFlow's Object Detection
+   * API return them. Labels use the class numbers of the model: in torchvision, class 0 is the background.
+   */
+  readonly torchvision?: TorchvisionOptions | null;
+  /**
+   * YOLOv5 and YOLOv7, [batch, boxes, 5 + classes]: center, size, objectness and class scores, which the export
+   * has decoded. The score of a detection is the objectness times the class score.
+   */
+  readonly yolov5?: YoloOptions | null;
+  /**
+   * YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: center, size and class scores, which
+   * the export has decoded. The axis of the classes is the one that fits the number of labels, or the shorter one.
+   */
+  readonly yolov8?: Yolov8Options | null;
+  /**
+   * YOLOX with its own export, [batch, cells, 5 + classes]: center = (xy + cell) · stride, size = exp(wh) ·
+   * stride, objectness and class scores. If the export has decoded the rows (--decode_in_inference), use yolov5.
+   */
+  readonly yolox?: YoloxOptions | null;
+  /**
+   * SSD without non-maximum suppression in the graph: class logits [batch, anchors, classes] and box regressions
+   * [batch, anchors, 4]. The config describes the anchors, and the generator of the anchors sets the other
+   * defaults. Labels use the class numbers of the model: if the background is first, it is class 0.
+   */
+  readonly ssd?: SsdOptions | null;
+  /** Final detections, [batch, boxes, columns], as YOLOv10 returns them: a box, its score and its class. */
+  readonly rows?: RowsOptions | null;
+  /**
+   * DETR: logits [batch, queries, classes], and boxes [batch, queries, 4] as center and size in fractions of the
+   * input’s sides.
+   */
+  readonly detr?: DetrOptions | null;
+  /**
+   * NanoDet: class scores and the distributions of the four sides. They are in one output [batch, points, classes
+   * + 4 · (regMax + 1)], or in two outputs for each stride, which the decoder recognizes by their number of
+   * points.
+   */
+  readonly nanodet?: NanodetOptions | null;
+}
 
 /**
  * Creates the decoder that a config names, with its default IoU threshold. The config has a name or

@@ -1,5 +1,3 @@
-import { MAX_LEVELS } from '../../../contract/limits.js';
-import type { Schema } from '../../../shared/schema.js';
 import type { Size } from './decoder.js';
 
 /**
@@ -12,14 +10,12 @@ export interface Level {
   readonly start: number;
 }
 
-export const stridesSchema: Schema = {
-  type: 'array',
-  items: { type: 'integer', minimum: 1 },
-  minItems: 1,
-  maxItems: MAX_LEVELS,
-  description:
-    'The distance between two points of each feature map, in pixels of the input, in the order of the output. Default [8, 16, 32].',
-};
+/**
+ * Pixels between two points of a feature map.
+ * @integer
+ * @minimum 1
+ */
+export type Stride = number;
 
 /** Returns the feature maps for an input tensor of this size. */
 export function levelsOf(strides: readonly number[], { width, height }: Size): Level[] {

@@ -10,16 +10,33 @@ import {
   type Size,
   type TensorView,
 } from './decoder.js';
-import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
+import { levelsOf, pointAt, pointCount, type Stride } from './grid.js';
 import { bestClasses, type ScoreLayout } from './proposals.js';
 
 /** The default of `regMax` in NanoDet's configs: the number of bins of a side, minus one. */
 const REG_MAX = 7;
 
 export interface NanodetOptions {
-  readonly strides?: readonly number[];
+  /**
+   * The distance between two points of each feature map, in pixels of the input, in the order of the output.
+   * Default [8, 16, 32].
+   * @minItems 1
+   * @maxItems 100
+   */
+  readonly strides?: readonly Stride[];
+  /**
+   * The number of bins of a side, minus one. Default: computed from the number of labels if there are labels,
+   * otherwise 7.
+   * @integer
+   * @minimum 1
+   */
   readonly regMax?: number;
+  /** The position of a point in its cell: 0.5 is the middle; NanoDet-Plus needs 0. Default 0.5. */
   readonly centerOffset?: number;
+  /**
+   * The names of the outputs of the head, in any order. Default: all outputs of the model.
+   * @minItems 1
+   */
   readonly outputs?: readonly string[];
 }
 
@@ -40,27 +57,6 @@ interface Head {
  * arXiv:2006.04388).
  */
 export const nanodet: Format<NanodetOptions> = {
-  description:
-    'NanoDet: class scores and the distributions of the four sides. They are in one output [batch, points, classes + 4 · (regMax + 1)], or in two outputs for each stride, which the decoder recognizes by their number of points.',
-  options: {
-    strides: stridesSchema,
-    regMax: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        'The number of bins of a side, minus one. Default: computed from the number of labels if there are labels, otherwise 7.',
-    },
-    centerOffset: {
-      type: 'number',
-      description: 'The position of a point in its cell: 0.5 is the middle; NanoDet-Plus needs 0. Default 0.5.',
-    },
-    outputs: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'The names of the outputs of the head, in any order. Default: all outputs of the model.',
-    },
-  },
   iouThreshold: 0.6,
   create({ strides = [8, 16, 32], regMax, centerOffset = 0.5, outputs: names }, model) {
     const outputs =

@@ -1,6 +1,5 @@
 import type { DType, OutputInfo } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
-import type { Schema } from '../../../shared/schema.js';
 import { mismatchError, describeOutputs, type ModelFacts } from './decoder.js';
 
 /** The role of an output in a format that reads several outputs. */
@@ -18,24 +17,6 @@ export interface Role {
 
 /** Output names by role. Several outputs of one role are concatenated along their boxes. */
 export type OutputNames = Readonly<Record<string, string | readonly string[]>>;
-
-/** Returns the JSON Schema of `outputs`. `isJoined` says whether several outputs may have one role. */
-export function rolesSchema(roles: readonly Role[], isJoined = false): Schema {
-  const names: Schema = isJoined
-    ? { type: ['string', 'array'], items: { type: 'string' }, minItems: 1 }
-    : { type: 'string' };
-  const more = isJoined ? ', or a list of outputs to concatenate along their boxes' : '';
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      roles.map(({ name, dims }) => [
-        name,
-        { ...names, description: `The name of the output with the dims ${dims}${more}.` },
-      ]),
-    ),
-    description: 'The names of the outputs, if the decoder cannot recognize them by name or dims.',
-  };
-}
 
 /**
  * Finds the outputs of each role: the outputs that `given` names, or the output with a usual name, or the only

@@ -1,5 +1,5 @@
 import { TabServeError } from '../../../contract/errors.js';
-import { toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
+import { toBox, toPixels, type BoxFormat, type Unit } from './boxes.js';
 import { isBatch, isTable, mismatchError, withBatchAxis, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
 
@@ -13,7 +13,15 @@ const BOXES: readonly (readonly [BoxFormat, readonly Column[]])[] = [
 ];
 
 export interface RowsOptions {
+  /**
+   * The meaning of each column: a box as x1 y1 x2 y2, x1 y1 w h or cx cy w h; score; class (without it, the class
+   * is 0); ignore, any number of times. Default [x1, y1, x2, y2, score, class].
+   */
   readonly columns?: readonly Column[];
+  /**
+   * The unit of the boxes: pixels of the model's input (pixels), or fractions of its sides (fraction). Default
+   * pixels.
+   */
   readonly unit?: Unit;
 }
 
@@ -21,16 +29,6 @@ export interface RowsOptions {
  * One output whose rows are final detections: YOLOv10, and other models whose graph includes the suppression.
  */
 export const rows: Format<RowsOptions> = {
-  description: 'Final detections, [batch, boxes, columns], as YOLOv10 returns them: a box, its score and its class.',
-  options: {
-    columns: {
-      type: 'array',
-      items: { enum: [...COLUMNS] },
-      description:
-        'The meaning of each column: a box as x1 y1 x2 y2, x1 y1 w h or cx cy w h; score; class (without it, the class is 0); ignore, any number of times. Default [x1, y1, x2, y2, score, class].',
-    },
-    unit: unitSchema,
-  },
   iouThreshold: 1,
   create({ columns = ['x1', 'y1', 'x2', 'y2', 'score', 'class'], unit = 'pixels' }, { output }) {
     const format = BOXES.find(([, names]) => names.every((name) => columns.includes(name)));

@@ -1,7 +1,7 @@
+import type { OneOf } from '../../../shared/one-of.js';
 import type { OutputInfo } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
 import {
-  anchorsSchema,
   makeAnchors,
   MAX_RATIO,
   MAX_SCALE,
@@ -11,6 +11,7 @@ import {
   type AnchorOptions,
   type Anchors,
   type AnchorGrid,
+  type Positive,
 } from './anchors.js';
 import { numbersAt, toBox } from './boxes.js';
 import {
@@ -23,8 +24,8 @@ import {
   type Format,
   type Size,
 } from './decoder.js';
-import { ACTIVATIONS, BACKGROUNDS, bestProbabilities, type ProbabilityOptions } from './proposals.js';
-import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
+import { bestProbabilities, type Activation, type Background } from './proposals.js';
+import { findOutputs, type Role } from './roles.js';
 
 /** Returns the roles of the outputs. The rows of BlazeFace's boxes also hold key points. */
 const rolesOf = (hasKeyPoints: boolean): readonly Role[] => [
@@ -48,11 +49,46 @@ const CODINGS = ['xywh', 'yxhw', 'pixels'] as const;
 /** How the four numbers of a box relate to its anchor. */
 type Coding = (typeof CODINGS)[number];
 
-export interface SsdOptions extends ProbabilityOptions {
-  readonly anchors?: AnchorOptions;
-  readonly outputs?: OutputNames;
+/**
+ * Names of outputs.
+ * @minItems 1
+ */
+type OutputList = readonly string[];
+
+export interface SsdOptions {
+  /** How to create the anchors: one generator with its options, or a file with the anchors. */
+  readonly anchors?: OneOf<AnchorOptions>;
+  /** The names of the outputs, if the decoder cannot recognize them by name or dims. */
+  readonly outputs?: {
+    /**
+     * The name of the output with the dims [batch, anchors, 4], or a list of outputs to concatenate along their
+     * boxes.
+     */
+    readonly boxes?: string | OutputList;
+    /**
+     * The name of the output with the dims [batch, anchors, classes], or a list of outputs to concatenate along
+     * their boxes.
+     */
+    readonly scores?: string | OutputList;
+  };
+  /**
+   * How logits become probabilities: softmax (default for torchvision and file), sigmoid (default for tensorflow
+   * and blazeface), or none if they are probabilities already.
+   */
+  readonly activation?: Activation;
+  /**
+   * Which class is the background: first (default for torchvision, tensorflow and file), last, or none (default
+   * for blazeface).
+   */
+  readonly background?: Background;
+  /**
+   * How four numbers describe a box: center and size in units of its anchor and the variances (xywh, default for
+   * torchvision and file), the same with y first (yxhw, default for tensorflow), or offset and size in pixels of
+   * the input (pixels, default for blazeface).
+   */
   readonly coding?: Coding;
-  readonly variances?: readonly [number, number, number, number];
+  /** The variances of x, y, width and height. Default [0.1, 0.1, 0.2, 0.2]. */
+  readonly variances?: readonly [x: Positive, y: Positive, width: Positive, height: Positive];
 }
 
 /** The default options for each generator of anchors. */
@@ -74,36 +110,9 @@ const MAX_LOG_SIZE = Math.log(1000 / 16);
  * size = wh / input.
  */
 export const ssd: Format<SsdOptions> = {
-  description:
-    'SSD without non-maximum suppression in the graph: class logits [batch, anchors, classes] and box regressions [batch, anchors, 4]. The config describes the anchors, and the generator of the anchors sets the other defaults. Labels use the class numbers of the model: if the background is first, it is class 0.',
-  options: {
-    anchors: anchorsSchema,
-    outputs: rolesSchema(rolesOf(false), true),
-    activation: {
-      enum: [...ACTIVATIONS],
-      description:
-        'How logits become probabilities: softmax (default for torchvision and file), sigmoid (default for tensorflow and blazeface), or none if they are probabilities already.',
-    },
-    background: {
-      enum: [...BACKGROUNDS],
-      description:
-        'Which class is the background: first (default for torchvision, tensorflow and file), last, or none (default for blazeface).',
-    },
-    coding: {
-      enum: [...CODINGS],
-      description:
-        'How four numbers describe a box: center and size in units of its anchor and the variances (xywh, default for torchvision and file), the same with y first (yxhw, default for tensorflow), or offset and size in pixels of the input (pixels, default for blazeface).',
-    },
-    variances: {
-      type: 'array',
-      items: { type: 'number', exclusiveMinimum: 0 },
-      minItems: 4,
-      maxItems: 4,
-      description: 'The variances of x, y, width and height. Default [0.1, 0.1, 0.2, 0.2].',
-    },
-  },
   iouThreshold: 0.45,
-  async create({ anchors: anchorOptions, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
+  async create({ anchors: given, outputs = {}, variances = [0.1, 0.1, 0.2, 0.2], ...options }, model) {
+    const anchorOptions: AnchorOptions | undefined = given;
     const generator = anchorOptions && (Object.keys(anchorOptions)[0] as keyof AnchorOptions);
     if (!generator || !Object.hasOwn(GENERATOR_DEFAULTS, generator))
       throw new TabServeError(

@@ -1,8 +1,8 @@
 import type { DType, OutputInfo } from '../../../contract/tensors.js';
-import { boxFormatSchema, numbersAt, toBox, toPixels, unitSchema, type BoxFormat, type Unit } from './boxes.js';
+import { numbersAt, toBox, toPixels, type BoxFormat, type Unit } from './boxes.js';
 import { checkCounts, isBatch, isBoxTable, mismatchError, type Format } from './decoder.js';
 import { chosenClasses } from './proposals.js';
-import { findOutputs, rolesSchema, type OutputNames, type Role } from './roles.js';
+import { findOutputs, type Role } from './roles.js';
 
 const isInteger = (dtype: DType): boolean => dtype.includes('int');
 const isList = ({ dims }: Pick<OutputInfo, 'dims'>): boolean => dims.length < 3;
@@ -33,16 +33,29 @@ const ROLES: readonly Role[] = [
 const COUNTS = 'as many labels and scores as boxes';
 
 export interface TorchvisionOptions {
-  readonly outputs?: OutputNames;
+  /** The names of the outputs, if the decoder cannot recognize them by name or dims. */
+  readonly outputs?: {
+    /** The name of the output with the dims [boxes, 4] or [batch, boxes, 4]. */
+    readonly boxes?: string;
+    /** The name of the output with the dims [boxes] or [batch, boxes], integers. */
+    readonly labels?: string;
+    /** The name of the output with the dims [boxes] or [batch, boxes]. */
+    readonly scores?: string;
+  };
+  /**
+   * How four numbers describe a box: corners (xyxy), corners with y first (yxyx), left top corner and size (xywh),
+   * or center and size (cxcywh). Default xyxy.
+   */
   readonly format?: BoxFormat;
+  /**
+   * The unit of the boxes: pixels of the model's input (pixels), or fractions of its sides (fraction). Default
+   * pixels.
+   */
   readonly unit?: Unit;
 }
 
 /** torchvision's exported detectors: final boxes, labels and scores in three outputs, usually without a batch axis. */
 export const torchvision: Format<TorchvisionOptions> = {
-  description:
-    "Final boxes, labels and scores in three outputs, as torchvision's detectors and TensorFlow's Object Detection API return them. Labels use the class numbers of the model: in torchvision, class 0 is the background.",
-  options: { outputs: rolesSchema(ROLES), format: boxFormatSchema, unit: unitSchema },
   iouThreshold: 1,
   create({ outputs = {}, format = 'xyxy', unit = 'pixels' }, model) {
     const found = findOutputs('torchvision', ROLES, outputs, model).map(([output]) => output!);

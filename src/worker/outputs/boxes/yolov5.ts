@@ -1,8 +1,12 @@
-import { toBox, toPixels, unitSchema, type Unit } from './boxes.js';
+import { toBox, toPixels, type Unit } from './boxes.js';
 import type { Format } from './decoder.js';
 import { objectnessRows } from './objectness.js';
 
 export interface YoloOptions {
+  /**
+   * The unit of the boxes: pixels of the model's input (pixels), or fractions of its sides (fraction). Default
+   * pixels.
+   */
   readonly unit?: Unit;
 }
 
@@ -11,9 +15,6 @@ export interface YoloOptions {
  * detection is the objectness times the class score.
  */
 export const yolov5: Format<YoloOptions> = {
-  description:
-    'YOLOv5 and YOLOv7, [batch, boxes, 5 + classes]: center, size, objectness and class scores, which the export has decoded. The score of a detection is the objectness times the class score.',
-  options: { unit: unitSchema },
   iouThreshold: 0.45,
   create({ unit = 'pixels' }, model) {
     // Where only the number of columns is declared, a small image may have fewer boxes than columns.

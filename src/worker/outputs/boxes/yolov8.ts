@@ -1,9 +1,8 @@
 import type { OutputInfo } from '../../../contract/tensors.js';
-import { toBox, toPixels, unitSchema } from './boxes.js';
+import { toBox, toPixels, type Unit } from './boxes.js';
 import { isBatch, isTable, mismatchError, withBatchAxis, describeOutputs, type Format, type Size } from './decoder.js';
 import { levelsOf, pointCount } from './grid.js';
 import { bestClasses } from './proposals.js';
-import type { YoloOptions } from './yolov5.js';
 
 const EXPECTED = '[batch, 4 + classes, boxes] or [batch, boxes, 4 + classes]';
 
@@ -23,19 +22,19 @@ function countFault(count: unknown, size: Size | undefined, output: OutputInfo):
 /** The number of classes in COCO, which most published models have. */
 const COCO_CLASSES = 80;
 
+export interface Yolov8Options {
+  /**
+   * The unit of the boxes: pixels of the model's input (pixels), or fractions of its sides (fraction). Default pixels.
+   * Ultralytics' exports for TensorFlow.js use fractions.
+   */
+  readonly unit?: Unit;
+}
+
 /**
  * The decoded output of YOLOv8 and YOLO11 exports: center, size, and a score for each class. Boxes usually are the last
  * axis.
  */
-export const yolov8: Format<YoloOptions> = {
-  description:
-    'YOLOv8 and YOLO11, [batch, 4 + classes, boxes], or the same transposed: center, size and class scores, which the export has decoded. The axis of the classes is the one that fits the number of labels, or the shorter one.',
-  options: {
-    unit: {
-      ...unitSchema,
-      description: `${unitSchema.description} Ultralytics' exports for TensorFlow.js use fractions.`,
-    },
-  },
+export const yolov8: Format<Yolov8Options> = {
   iouThreshold: 0.7,
   create({ unit = 'pixels' }, { output, labels, size, warn }) {
     /** Returns the index of the axis that holds the box and the class scores. */

@@ -1,10 +1,16 @@
 import { toBox } from './boxes.js';
 import type { Format } from './decoder.js';
-import { levelsOf, pointAt, pointCount, stridesSchema } from './grid.js';
+import { levelsOf, pointAt, pointCount, type Stride } from './grid.js';
 import { objectnessRows } from './objectness.js';
 
 export interface YoloxOptions {
-  readonly strides?: readonly number[];
+  /**
+   * The distance between two points of each feature map, in pixels of the input, in the order of the output.
+   * Default [8, 16, 32].
+   * @minItems 1
+   * @maxItems 100
+   */
+  readonly strides?: readonly Stride[];
 }
 
 /**
@@ -13,9 +19,6 @@ export interface YoloxOptions {
  * class score. An export with decoded rows (`--decode_in_inference`) has the format yolov5.
  */
 export const yolox: Format<YoloxOptions> = {
-  description:
-    'YOLOX with its own export, [batch, cells, 5 + classes]: center = (xy + cell) · stride, size = exp(wh) · stride, objectness and class scores. If the export has decoded the rows (--decode_in_inference), use yolov5.',
-  options: { strides: stridesSchema },
   iouThreshold: 0.45,
   create({ strides = [8, 16, 32] }, model) {
     return objectnessRows('yolox', model, {

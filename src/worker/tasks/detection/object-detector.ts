@@ -3,17 +3,29 @@ import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { ImageInput } from '../../../contract/images.js';
 import type { Tensors } from '../../../contract/tensors.js';
+import type { OneOf } from '../../../shared/one-of.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { DetectionHandler } from '../../handlers/detection-handler.js';
 import { exportOf } from '../../handlers/model-export.js';
 import type { Row as RowOf } from '../../handlers/row.js';
 import type { DetectionDecoder, ModelFacts, Size, TensorView } from '../../outputs/boxes/decoder.js';
-import { createDecoder, decoderSchema } from '../../outputs/boxes/formats.js';
+import { createDecoder, type FormatName, type Formats } from '../../outputs/boxes/formats.js';
 import { selectBoxes } from '../../outputs/boxes/proposals.js';
 import { viewsOf } from '../../outputs/boxes/views.js';
 import type { ImageExplanation } from '../../outputs/explanation.js';
 import { classCount, labelCount } from '../../outputs/labels.js';
 import { detectorConfig } from './hugging-face.js';
+import { OBJECT_DETECTOR_SCHEMA } from './schemas.js';
+import type { DetectionHandlerConfig } from '../../handlers/detection-handler.js';
+
+/** The keys of `handler:` that only the config sets. */
+export interface ObjectDetectorConfig extends DetectionHandlerConfig {
+  /**
+   * The format of the model's outputs: the name of a format, or a mapping from the name to its options.
+   * @default 'torchvision'
+   */
+  readonly decoder?: FormatName | OneOf<Formats>;
+}
 
 /**
  * Implements TorchServe's object detector: returns the objects in each image, with boxes in pixels of the upright
@@ -32,15 +44,8 @@ export class ObjectDetector extends DetectionHandler {
 
   static override readonly nearest: readonly Signature[] = [{ order: 50, reads: 'images', main: {}, hasBoxes: true }];
 
-  static override readonly schema: ConfigSchema = {
-    decoder: {
-      ...decoderSchema,
-      readOnly: true,
-      description:
-        "The format of the model's outputs: the name of a format, or a mapping from the name to its options.",
-      default: 'torchvision',
-    },
-  };
+  declare readonly configType?: ObjectDetectorConfig;
+  static override readonly schema: ConfigSchema = OBJECT_DETECTOR_SCHEMA;
 
   /** Returns a note for more classes than labels: YOLOv5, and exports of other tasks, have columns for other things. */
   protected override otherColumns(): string {

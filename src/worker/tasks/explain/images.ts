@@ -9,7 +9,8 @@ import type { FillColor } from '../../transforms/index.js';
 import { colorOf } from '../../transforms/tensor.js';
 import { rowContext } from '../../handlers/row.js';
 import { occlusionMasks, riseMasks, type Masks } from './masks.js';
-import { IMAGE_EXPLAIN_SCHEMA, type ExplainableImages } from '../../handlers/explain.js';
+import type { ExplainableImages } from '../../handlers/explain.js';
+import { IMAGE_EXPLAIN_PARAMS_SCHEMA } from '../../handlers/schemas.js';
 import { scoreVariants } from './score-variants.js';
 import { findTarget, type Target } from './target.js';
 import { MAX_TENSOR_ELEMENTS } from '../../../contract/limits.js';
@@ -93,8 +94,8 @@ function createMasks(
   size: Size,
   score: number,
 ): { readonly method: ImageExplanation['method']; readonly masks: Masks } {
-  const option = (name: string): number => (params[name] ?? IMAGE_EXPLAIN_SCHEMA[name]!.default) as number;
-  const method = (params['method'] ?? IMAGE_EXPLAIN_SCHEMA['method']!.default) as ImageExplanation['method'];
+  const option = (name: string): number => (params[name] ?? IMAGE_EXPLAIN_PARAMS_SCHEMA[name]!.default) as number;
+  const method = (params['method'] ?? IMAGE_EXPLAIN_PARAMS_SCHEMA['method']!.default) as ImageExplanation['method'];
   const foreign = method === 'rise' ? ['window', 'stride'] : ['masks', 'grid', 'probability', 'seed'];
   const given = foreign.find((name) => params[name] !== undefined);
   if (given !== undefined)

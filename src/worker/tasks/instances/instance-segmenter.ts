@@ -11,7 +11,7 @@ import type { ModelFacts } from '../../outputs/boxes/decoder.js';
 import type { Box } from '../../outputs/boxes/detection.js';
 import { viewsOf } from '../../outputs/boxes/views.js';
 import { checkLabels, labelCount, labelOf } from '../../outputs/labels.js';
-import { SUBTASKS, type Subtask } from './queries.js';
+import { type Subtask } from './queries.js';
 import type { RunMask } from '../../outputs/runs.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { compose, normalize, resize, toTensor } from '../../transforms/index.js';
@@ -23,22 +23,53 @@ import { exportOf } from '../../handlers/model-export.js';
 import type { TaskTokens } from './task-tokens.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { INSTANCE_SEGMENTER_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 export type { RunMask } from '../../outputs/runs.js';
 
 /** The `params` of an instance segmenter. */
 export interface InstanceSegmenterParams extends VisionParams {
-  /** What is segmented: objects and regions (panoptic), or objects alone (instance). Only for OneFormer. */
+  /**
+   * What is segmented: objects and regions (panoptic), or objects alone (instance). Only for OneFormer.
+   * @default 'panoptic'
+   */
   readonly subtask?: Subtask;
-  /** Segments whose class has a probability of at most this are dropped; of a model that finds boxes, those below it. */
+  /**
+   * Segments whose class has a probability of at most this are dropped; of a model that finds boxes, those below
+   * it. Default: 0.9 for queries, otherwise 0.5.
+   * @minimum 0
+   * @maximum 1
+   */
   readonly scoreThreshold?: number;
-  /** The probability from which a pixel is in a segment's own mask. */
+  /**
+   * The probability from which a pixel is in a segment's own mask.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly maskThreshold?: number;
-  /** Segments of which others cover all but this part are dropped. Only for queries. */
+  /**
+   * Segments of which others cover all but this part are dropped. Only for queries.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly overlapThreshold?: number;
-  /** The IoU threshold of non-maximum suppression, as of an object detector. Only for a model that finds boxes. */
+  /**
+   * The IoU threshold of non-maximum suppression, as of object_detector, with its default for the decoder. Only
+   * for a model that finds boxes.
+   * @minimum 0
+   * @maximum 1
+   */
   readonly iouThreshold?: number;
-  /** The largest number of instances in one photo. Only for a model that finds boxes. */
+  /**
+   * The largest number of instances in one photo; those of the highest scores are kept. Only for a model that
+   * finds boxes.
+   * @integer
+   * @minimum 1
+   * @default 100
+   */
   readonly maxDetections?: number;
 }
 
@@ -64,6 +95,23 @@ const TASK_INPUT = 'task_inputs';
 
 /** The names that torchvision's users give the outputs of Mask R-CNN. */
 const MASK_OUTPUTS = ['boxes', 'labels', 'scores', 'masks'];
+
+/** The keys of `handler:` that only the config sets. */
+export interface InstanceSegmenterConfig extends VisionConfig {
+  /**
+   * The form of the model's outputs: a class and a mask for each query (queries), Mask R-CNN's (torchvision), or
+   * YOLO's boxes with mask coefficients (yolov8, which YOLO11 has, too; yolov5; rows, if the model removes
+   * overlapping boxes itself). Default: by the outputs' names, and by what Ultralytics writes in the file.
+   */
+  readonly decoder?: 'queries' | 'torchvision' | 'yolov8' | 'yolov5' | 'rows';
+  /**
+   * The side of the square that the model's masks are interpolated to before their sigmoid is taken; 384 for
+   * Mask2Former. Default: their own size.
+   * @integer
+   * @minimum 1
+   */
+  readonly maskSide?: number;
+}
 
 /**
  * Finds the objects and regions of a photo, each with its pixels. The model has one of three forms, `handler.decoder`:
@@ -95,62 +143,8 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     { order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    decoder: {
-      enum: [...DECODERS],
-      readOnly: true,
-      description:
-        "The form of the model's outputs: a class and a mask for each query (queries), Mask R-CNN's (torchvision), or YOLO's boxes with mask coefficients (yolov8, which YOLO11 has, too; yolov5; rows, if the model removes overlapping boxes itself). Default: by the outputs' names, and by what Ultralytics writes in the file.",
-    },
-    subtask: {
-      enum: [...SUBTASKS],
-      description:
-        'What is segmented: objects and regions (panoptic), or objects alone (instance). Only for OneFormer.',
-      default: 'panoptic',
-    },
-    scoreThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description:
-        'Segments whose class has a probability of at most this are dropped; of a model that finds boxes, those below it. Default: 0.9 for queries, otherwise 0.5.',
-    },
-    maskThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: "The probability from which a pixel is in a segment's own mask.",
-      default: 0.5,
-    },
-    overlapThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Segments of which others cover all but this part are dropped. Only for queries.',
-      default: 0.5,
-    },
-    iouThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description:
-        'The IoU threshold of non-maximum suppression, as of object_detector, with its default for the decoder. Only for a model that finds boxes.',
-    },
-    maxDetections: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        'The largest number of instances in one photo; those of the highest scores are kept. Only for a model that finds boxes.',
-      default: 100,
-    },
-    maskSide: {
-      type: 'integer',
-      minimum: 1,
-      readOnly: true,
-      description:
-        "The side of the square that the model's masks are interpolated to before their sigmoid is taken; 384 for Mask2Former. Default: their own size.",
-    },
-  };
+  declare readonly configType?: InstanceSegmenterConfig;
+  static override readonly schema: ConfigSchema = INSTANCE_SEGMENTER_SCHEMA;
 
   override imageProcessing = compose(
     resize([800, 800]),

@@ -8,8 +8,7 @@ import { logistic, softmax } from '../../outputs/scores.js';
 import type { Box } from '../../outputs/boxes/detection.js';
 
 /** What is segmented: objects and regions (panoptic), or objects alone (instance). */
-export const SUBTASKS = ['panoptic', 'instance'] as const;
-export type Subtask = (typeof SUBTASKS)[number];
+export type Subtask = 'panoptic' | 'instance';
 
 /** What a model returns for one image. */
 export interface Queries {

@@ -12,6 +12,8 @@ import { row, stack, toFloats } from '../../tensors/tensors.js';
 import { BaseHandler } from '../../handlers/base-handler.js';
 import { unwrap, type Row } from '../../handlers/row.js';
 import { decodeRaster } from './text-line-handler.js';
+import { TEXT_DETECTOR_SCHEMA } from './schemas.js';
+import type { BaseHandlerConfig } from '../../handlers/base-handler.js';
 
 /** Sides of the tensor are multiples of it. */
 const STEP = 32;
@@ -29,8 +31,39 @@ type Size = Pick<Raster, 'width' | 'height'>;
 
 /** The `params` of a text detector. */
 export interface TextDetectorParams {
-  /** The least mean of the map within a box. */
+  /**
+   * The least mean of the map within a box. PaddleOCR: det_db_box_thresh.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.6
+   */
   readonly boxThreshold?: number;
+  /**
+   * Pixels of the map above it are text. PaddleOCR: det_db_thresh.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.3
+   */
+  readonly threshold?: number;
+  /**
+   * By how much a box grows: its margin is area × ratio / perimeter. PaddleOCR: det_db_unclip_ratio.
+   * @minimum 0.1
+   * @maximum 10
+   * @default 1.5
+   */
+  readonly unclipRatio?: number;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface TextDetectorConfig extends BaseHandlerConfig {
+  /**
+   * A photo with a longer side is scaled down to it, in pixels. PaddleOCR: det_limit_side_len.
+   * @integer
+   * @minimum 32
+   * @maximum 4096
+   * @default 960
+   */
+  readonly limitSide?: number;
 }
 
 /**
@@ -42,37 +75,8 @@ export class TextDetector extends BaseHandler<ImageInput, readonly Quad[]> {
   declare readonly paramsType?: TextDetectorParams;
 
   static override readonly takes: InputKind = 'image';
-  static override readonly schema: ConfigSchema = {
-    limitSide: {
-      type: 'integer',
-      minimum: STEP,
-      maximum: 4096,
-      readOnly: true,
-      description: 'A photo with a longer side is scaled down to it, in pixels. PaddleOCR: det_limit_side_len.',
-      default: 960,
-    },
-    threshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Pixels of the map above it are text. PaddleOCR: det_db_thresh.',
-      default: 0.3,
-    },
-    boxThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The least mean of the map within a box. PaddleOCR: det_db_box_thresh.',
-      default: 0.6,
-    },
-    unclipRatio: {
-      type: 'number',
-      minimum: 0.1,
-      maximum: 10,
-      description: 'By how much a box grows: its margin is area × ratio / perimeter. PaddleOCR: det_db_unclip_ratio.',
-      default: 1.5,
-    },
-  };
+  declare readonly configType?: TextDetectorConfig;
+  static override readonly schema: ConfigSchema = TEXT_DETECTOR_SCHEMA;
 
   /** The sizes of the photos of a batch, by row. */
   readonly #sizes = new WeakMap<Context, Size[]>();

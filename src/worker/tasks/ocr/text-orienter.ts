@@ -6,6 +6,8 @@ import { checkRows, numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { LINE_FORM, TextLineHandler, type LineForm } from './text-line-handler.js';
+import { TEXT_ORIENTER_SCHEMA } from './schemas.js';
+import type { BaseHandlerConfig } from '../../handlers/base-handler.js';
 
 /** Whether a line of text is upside down. */
 export interface LineOrientation {
@@ -14,16 +16,48 @@ export interface LineOrientation {
   readonly score: number;
 }
 
-/** Numbers for red, green and blue, in the order of the tensor's channels. */
-const perChannel = (description: string, extra: object, value: readonly number[]): ConfigSchema[string] => ({
-  type: 'array',
-  items: { type: 'number', ...extra },
-  minItems: 3,
-  maxItems: 3,
-  readOnly: true,
-  description,
-  default: value,
-});
+/** The `params` of `text_orienter`. */
+export interface TextOrienterParams {
+  /**
+   * The probability above which a line counts as upside down.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.9
+   */
+  readonly minScore?: number;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface TextOrienterConfig extends BaseHandlerConfig {
+  /**
+   * The height and width of the model's input, in pixels.
+   * @default [48, 192]
+   * @items {"type":"integer","minimum":1,"maximum":4096}
+   */
+  readonly size?: readonly [number, number];
+  /**
+   * Whether a line keeps its ratio of width to height, with zeros on the right, unless it is too long. If not, it
+   * is scaled to the whole input.
+   * @default true
+   */
+  readonly keepsRatio?: boolean;
+  /**
+   * The order of the input's channels.
+   * @default 'BGR'
+   */
+  readonly colorOrder?: 'RGB' | 'BGR';
+  /**
+   * What is subtracted from each channel, in 0..1, in the order of the channels.
+   * @default [0.5, 0.5, 0.5]
+   */
+  readonly mean?: readonly [number, number, number];
+  /**
+   * What each channel is then divided by.
+   * @default [0.5, 0.5, 0.5]
+   * @items {"type":"number","exclusiveMinimum":0}
+   */
+  readonly std?: readonly [number, number, number];
+}
 
 /**
  * Says which pictures of a line of text are upside down: PaddleOCR's classifiers of lines, whose output `[rows, 2]` has the
@@ -31,43 +65,9 @@ const perChannel = (description: string, extra: object, value: readonly number[]
  * @answer `{ upsideDown, score }`, of an image of one line of text
  */
 export class TextOrienter extends TextLineHandler<LineOrientation> {
-  static override readonly schema: ConfigSchema = {
-    minScore: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The probability above which a line counts as upside down.',
-      default: 0.9,
-    },
-    size: {
-      type: 'array',
-      items: { type: 'integer', minimum: 1, maximum: 4096 },
-      minItems: 2,
-      maxItems: 2,
-      readOnly: true,
-      description: "The height and width of the model's input, in pixels.",
-      default: [LINE_FORM.height, 192],
-    },
-    keepsRatio: {
-      type: 'boolean',
-      readOnly: true,
-      description:
-        'Whether a line keeps its ratio of width to height, with zeros on the right, unless it is too long. If not, it is scaled to the whole input.',
-      default: LINE_FORM.keepsRatio,
-    },
-    colorOrder: {
-      enum: ['RGB', 'BGR'],
-      readOnly: true,
-      description: "The order of the input's channels.",
-      default: LINE_FORM.colorOrder,
-    },
-    mean: perChannel(
-      'What is subtracted from each channel, in 0..1, in the order of the channels.',
-      {},
-      LINE_FORM.mean,
-    ),
-    std: perChannel('What each channel is then divided by.', { exclusiveMinimum: 0 }, LINE_FORM.std),
-  };
+  declare readonly paramsType?: TextOrienterParams;
+  declare readonly configType?: TextOrienterConfig;
+  static override readonly schema: ConfigSchema = TEXT_ORIENTER_SCHEMA;
 
   #form: LineForm = LINE_FORM;
 

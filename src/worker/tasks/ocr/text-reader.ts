@@ -9,6 +9,7 @@ import { TextDetector } from './text-detector.js';
 import { TextOrienter } from './text-orienter.js';
 import { TextRecognizer } from './text-recognizer.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
+import { TEXT_READER_SCHEMA } from './schemas.js';
 
 /** Lines that are oriented, and read, together. */
 const BATCH = 6;
@@ -27,7 +28,12 @@ export interface TextLine {
 
 /** The `params` of a text reader. */
 export interface TextReaderParams {
-  /** The least score of a line. */
+  /**
+   * The least score of a line. PaddleOCR: drop_score.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly minScore?: number;
 }
 
@@ -43,15 +49,7 @@ export class TextReader extends WorkflowHandler<ImageInput, readonly TextLine[]>
   declare readonly partType?: TextLine;
 
   static override readonly takes: InputKind = 'image';
-  static override readonly schema: ConfigSchema = {
-    minScore: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The least score of a line. PaddleOCR: drop_score.',
-      default: 0.5,
-    },
-  };
+  static override readonly schema: ConfigSchema = TEXT_READER_SCHEMA;
 
   #detect!: NodeHandler<TextDetector>;
   #orient: NodeHandler<TextOrienter> | undefined;

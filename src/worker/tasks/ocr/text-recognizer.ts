@@ -7,9 +7,26 @@ import { checkScores } from '../../outputs/scores.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { TextLineHandler } from './text-line-handler.js';
+import { TEXT_RECOGNIZER_SCHEMA } from './schemas.js';
+import type { BaseHandlerConfig } from '../../handlers/base-handler.js';
 
 /** The least ratio of width to height of a tensor. */
 const MIN_RATIO = 320 / 48;
+
+/** The keys of `handler:` that only the config sets. */
+export interface TextRecognizerConfig extends BaseHandlerConfig {
+  /**
+   * The file with the character of each class, one a line, without the blank; the manifest lists it under
+   * extensions.
+   * @default 'characters.txt'
+   */
+  readonly charactersFile?: string;
+  /**
+   * Whether the last class is a space, which the file does not have.
+   * @default true
+   */
+  readonly space?: boolean;
+}
 
 /**
  * Reads pictures of one line of text each: PaddleOCR's recognizer, whose output `[rows, steps, classes]` has the
@@ -17,21 +34,8 @@ const MIN_RATIO = 320 / 48;
  * @answer `{ text, score }`, of an image of one line of text
  */
 export class TextRecognizer extends TextLineHandler<ReadText> {
-  static override readonly schema: ConfigSchema = {
-    charactersFile: {
-      type: 'string',
-      readOnly: true,
-      description:
-        'The file with the character of each class, one a line, without the blank; the manifest lists it under extensions.',
-      default: 'characters.txt',
-    },
-    space: {
-      type: 'boolean',
-      readOnly: true,
-      description: 'Whether the last class is a space, which the file does not have.',
-      default: true,
-    },
-  };
+  declare readonly configType?: TextRecognizerConfig;
+  static override readonly schema: ConfigSchema = TEXT_RECOGNIZER_SCHEMA;
 
   /** The character of each class after the blank. */
   #characters: readonly string[] = [];

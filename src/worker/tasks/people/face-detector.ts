@@ -16,25 +16,68 @@ import { isTensorInput } from '../../handlers/image-input.js';
 import { unwrap, type Row } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { FACE_DETECTOR_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 export type { FoundFace, Landmark } from './found.js';
 
-/** The key points of MediaPipe's face detectors: left and right are the person's own. */
-const FACE_POINTS = ['rightEye', 'leftEye', 'noseTip', 'mouth', 'rightEar', 'leftEar'];
-/** The anchors of MediaPipe's face detector for short range. */
-const FACE_ANCHORS: BlazefaceAnchors = { grids: [16, 8], perCell: [2, 6] };
-
 /** The `params` of a face detector. */
 export interface FaceDetectorParams extends VisionParams {
-  /** The least score of a face. */
+  /**
+   * The least score of a face. MediaPipe: min_detection_confidence.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly scoreThreshold?: number;
-  /** Boxes that overlap more are one face: their IoU, in 0..1. */
+  /**
+   * Boxes that overlap more are one face. MediaPipe: min_suppression_threshold.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.3
+   */
   readonly iouThreshold?: number;
-  /** The most faces of a photo. */
+  /**
+   * The most faces of a photo.
+   * @integer
+   * @minimum 1
+   * @maximum 1000
+   * @default 100
+   */
   readonly maxDetections?: number;
 }
 
 type Size = { readonly width: number; readonly height: number };
+
+/** The keys of `handler:` that only the config sets. */
+export interface FaceDetectorConfig extends VisionConfig {
+  /**
+   * The sides of the feature maps, and how many anchors each of their cells has. Default: those of the face
+   * detector for short range.
+   * @default {'grids':[16, 8], 'perCell':[2, 6]}
+   */
+  readonly anchors?: {
+    /**
+     * The cells along each side of the feature maps, which are square.
+     * @minItems 1
+     * @maxItems 8
+     * @items {"type":"integer","minimum":1,"maximum":512}
+     */
+    readonly grids: readonly number[];
+    /**
+     * The number of anchors in each cell, for each feature map.
+     * @minItems 1
+     * @maxItems 8
+     * @items {"type":"integer","minimum":1,"maximum":16}
+     */
+    readonly perCell: readonly number[];
+  };
+  /**
+   * The names of the key points, in order.
+   * @default ['rightEye', 'leftEye', 'noseTip', 'mouth', 'rightEar', 'leftEar']
+   */
+  readonly points?: readonly string[];
+}
 
 /**
  * Finds faces and their key points with MediaPipe's detectors, whose output `[rows, anchors, 5 + 2 · points]` has for
@@ -47,60 +90,8 @@ type Size = { readonly width: number; readonly height: number };
 export class FaceDetector extends VisionHandler<readonly FoundFace[]> {
   declare readonly paramsType?: FaceDetectorParams;
 
-  static override readonly schema: ConfigSchema = {
-    anchors: {
-      type: 'object',
-      readOnly: true,
-      required: ['grids', 'perCell'],
-      properties: {
-        grids: {
-          type: 'array',
-          items: { type: 'integer', minimum: 1, maximum: 512 },
-          minItems: 1,
-          maxItems: 8,
-          description: 'The cells along each side of the feature maps, which are square.',
-        },
-        perCell: {
-          type: 'array',
-          items: { type: 'integer', minimum: 1, maximum: 16 },
-          minItems: 1,
-          maxItems: 8,
-          description: 'The number of anchors in each cell, for each feature map.',
-        },
-      },
-      description:
-        'The sides of the feature maps, and how many anchors each of their cells has. Default: those of the face detector for short range.',
-      default: FACE_ANCHORS,
-    },
-    points: {
-      type: 'array',
-      readOnly: true,
-      items: { type: 'string' },
-      description: 'The names of the key points, in order.',
-      default: FACE_POINTS,
-    },
-    scoreThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The least score of a face. MediaPipe: min_detection_confidence.',
-      default: 0.5,
-    },
-    iouThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Boxes that overlap more are one face. MediaPipe: min_suppression_threshold.',
-      default: 0.3,
-    },
-    maxDetections: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      description: 'The most faces of a photo.',
-      default: 100,
-    },
-  };
+  declare readonly configType?: FaceDetectorConfig;
+  static override readonly schema: ConfigSchema = FACE_DETECTOR_SCHEMA;
 
   override imageProcessing = compose(toTensor(), normalize([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]), layout('NHWC'));
 

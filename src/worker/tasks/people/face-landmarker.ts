@@ -6,7 +6,7 @@ import { readPoints } from './points.js';
 import { regionOfBox, turnOf } from './region.js';
 import type { Region } from '../../../contract/images.js';
 import { LandmarkWorkflow, type FoundLandmarks } from './landmark-workflow.js';
-import { outputsSchema } from './landmark-outputs.js';
+import { FACE_LANDMARKER_SCHEMA } from './schemas.js';
 
 export type { FoundLandmarks, LandmarkerParams } from './landmark-workflow.js';
 
@@ -20,6 +20,17 @@ const NAMES = new Map<number, string>(Object.entries(FACE_LANDMARKS).map(([name,
 const RULE = { scale: 1.5 };
 const OUTPUTS = { landmarks: 'output_mesh', presence: 'output_faceflag' } as const;
 
+/** The keys of `handler:` that only the config sets. */
+export interface FaceLandmarkerConfig {
+  /** The names of the outputs of the node `landmarks`. */
+  readonly outputs?: {
+    /** The name of the output with the landmarks. Default: output_mesh. */
+    readonly landmarks?: string;
+    /** The name of the output with the presence. Default: output_faceflag. */
+    readonly presence?: string;
+  };
+}
+
 /**
  * Finds the 468 points of MediaPipe's face mesh. The node `detect` is a `face_detector`, the node `landmarks` a
  * `vision_handler` with the mesh model: it sees a square that is turned so that the eyes are level.
@@ -27,7 +38,8 @@ const OUTPUTS = { landmarks: 'output_mesh', presence: 'output_faceflag' } as con
  *   image; `id` in a sequence ([people](people.md))
  */
 export class FaceLandmarker extends LandmarkWorkflow<FaceLandmarks> {
-  static override readonly schema: ConfigSchema = { outputs: outputsSchema(OUTPUTS) };
+  declare readonly configType?: FaceLandmarkerConfig;
+  static override readonly schema: ConfigSchema = FACE_LANDMARKER_SCHEMA;
 
   protected override readonly detectorPoints = 2;
 

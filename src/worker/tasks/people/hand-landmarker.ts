@@ -6,7 +6,7 @@ import { readPoints } from './points.js';
 import { regionOfBox, regionOfPoints, turnOf, type Point } from './region.js';
 import type { Region } from '../../../contract/images.js';
 import { LandmarkWorkflow, type FoundLandmarks } from './landmark-workflow.js';
-import { outputsSchema } from './landmark-outputs.js';
+import { HAND_LANDMARKER_SCHEMA } from './schemas.js';
 
 /** A hand with its 21 landmarks. */
 export interface HandLandmarks extends FoundLandmarks {
@@ -30,6 +30,19 @@ const STEADY = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18];
 const [WRIST, INDEX, MIDDLE, RING] = [0, 5, 9, 13];
 const OUTPUTS = { landmarks: 'Identity:0', presence: 'Identity_1:0', handedness: 'Identity_2:0' } as const;
 
+/** The keys of `handler:` that only the config sets. */
+export interface HandLandmarkerConfig {
+  /** The names of the outputs of the node `landmarks`. */
+  readonly outputs?: {
+    /** The name of the output with the landmarks. Default: Identity:0. */
+    readonly landmarks?: string;
+    /** The name of the output with the presence. Default: Identity_1:0. */
+    readonly presence?: string;
+    /** The name of the output with the handedness. Default: Identity_2:0. */
+    readonly handedness?: string;
+  };
+}
+
 /**
  * Finds the 21 points of hands. The node `detect` is a `face_detector` with the anchors and the points of MediaPipe's
  * palm detector, the node `landmarks` a `vision_handler` with its model of hands, which sees a square that is turned so
@@ -38,7 +51,8 @@ const OUTPUTS = { landmarks: 'Identity:0', presence: 'Identity_1:0', handedness:
  *   …]`, in pixels of the image; `id` in a sequence ([people](people.md))
  */
 export class HandLandmarker extends LandmarkWorkflow<HandLandmarks> {
-  static override readonly schema: ConfigSchema = { outputs: outputsSchema(OUTPUTS) };
+  declare readonly configType?: HandLandmarkerConfig;
+  static override readonly schema: ConfigSchema = HAND_LANDMARKER_SCHEMA;
 
   protected override readonly detectorPoints = 7;
 

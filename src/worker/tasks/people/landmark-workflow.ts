@@ -14,22 +14,48 @@ import { ImageCrop } from '../../transforms/crop-image.js';
 import { cropRegion } from '../../transforms/crop-region.js';
 import { FaceDetector } from './face-detector.js';
 import { LandmarkModel, runOnCrops, sideOf } from './landmark-model.js';
-import { VISION_SCHEMA, type VisionParams } from '../../handlers/vision-params.js';
+import type { VisionParams } from '../../handlers/vision-params.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
+import { LANDMARK_WORKFLOW_SCHEMA } from './schemas.js';
 
 export type { FoundLandmarks, Landmark } from './found.js';
 
 /** The `params` of `face_landmarker`, `hand_landmarker` and `pose_landmarker`. */
 export interface LandmarkerParams extends Pick<VisionParams, 'exifOrientation' | 'background'> {
-  /** The least score of the detector. */
+  /**
+   * The least score of the detector. MediaPipe: min_detection_confidence.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly detectionThreshold?: number;
-  /** The least score of the model of landmarks. */
+  /**
+   * The least score of the model of landmarks. MediaPipe: min_tracking_confidence.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly scoreThreshold?: number;
-  /** The most that are looked at in a photo. */
+  /**
+   * The most that are looked at in a photo.
+   * @integer
+   * @minimum 1
+   * @maximum 100
+   * @default 20
+   */
   readonly maxDetections?: number;
-  /** In a sequence: in how many frames the detector runs once, while somebody is followed. */
+  /**
+   * In a sequence: in how many frames the detector runs once, while somebody is followed.
+   * @integer
+   * @minimum 1
+   * @maximum 10000
+   * @default 10
+   */
   readonly detectEvery?: number;
-  /** In a sequence: whether the landmarks are smoothed. */
+  /**
+   * In a sequence: whether the landmarks are smoothed, with the 1€ filter.
+   * @default true
+   */
   readonly smoothing?: boolean;
 }
 
@@ -41,8 +67,6 @@ export interface PhotoRow {
   readonly index: number;
   readonly context: Context;
 }
-
-const threshold = { type: 'number', minimum: 0, maximum: 1 } as const;
 
 /**
  * Finds faces, hands or people with the node `detect`, cuts a rotated square out of the photo for each of them, and has
@@ -57,39 +81,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
 
   static override readonly takes: InputKind = 'image';
 
-  static override readonly schema: ConfigSchema = {
-    detectionThreshold: {
-      ...threshold,
-      description: 'The least score of the detector. MediaPipe: min_detection_confidence.',
-      default: 0.5,
-    },
-    scoreThreshold: {
-      ...threshold,
-      description: 'The least score of the model of landmarks. MediaPipe: min_tracking_confidence.',
-      default: 0.5,
-    },
-    maxDetections: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 100,
-      description: 'The most that are looked at in a photo.',
-      default: 20,
-    },
-    detectEvery: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 10_000,
-      description: 'In a sequence: in how many frames the detector runs once, while somebody is followed.',
-      default: 10,
-    },
-    smoothing: {
-      type: 'boolean',
-      description: 'In a sequence: whether the landmarks are smoothed, with the 1€ filter.',
-      default: true,
-    },
-    exifOrientation: VISION_SCHEMA['exifOrientation']!,
-    background: VISION_SCHEMA['background']!,
-  };
+  static override readonly schema: ConfigSchema = LANDMARK_WORKFLOW_SCHEMA;
 
   /** The node with the model of landmarks. */
   protected landmarks!: NodeHandler<LandmarkModel>;

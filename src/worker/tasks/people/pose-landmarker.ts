@@ -18,12 +18,12 @@ import { checkScores, logistic } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { ImageCrop } from '../../transforms/crop-image.js';
 import { runOnCrops } from './landmark-model.js';
-import { outputsSchema } from './landmark-outputs.js';
 import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
 import { LandmarkWorkflow, type FoundLandmarks, type LandmarkerParams, type PhotoRow } from './landmark-workflow.js';
 import { named, regionAroundBox, viewsOf, type PersonForm, type PhotoForm, type PoseForm } from './pose-form.js';
-import { POSE_DECODERS, poseFormOf } from './pose-forms.js';
+import { poseFormOf } from './pose-forms.js';
 import { meanScore } from './pose-photos.js';
+import { POSE_LANDMARKER_SCHEMA } from './schemas.js';
 
 /** A person with the landmarks of the body, each with its `score`: how likely it is visible. */
 export interface PoseLandmarks extends FoundLandmarks {
@@ -33,8 +33,17 @@ export interface PoseLandmarks extends FoundLandmarks {
 
 /** The `params` of `pose_landmarker`. */
 export interface PoseLandmarkerParams extends LandmarkerParams {
-  /** Whether each person has a mask. */
+  /**
+   * Whether each person has a mask: its pixels of the photo. Only for BlazePose.
+   * @default false
+   */
   readonly mask?: boolean;
+  /**
+   * The least score of a person. Default: 0.5 for BlazePose, otherwise 0.25.
+   * @minimum 0
+   * @maximum 1
+   */
+  readonly scoreThreshold?: number;
 }
 
 /** What BlazePose has made of a region, with what its mask is made of. */
@@ -69,6 +78,27 @@ const SEEN = 0.3;
 /** How much larger than its points a person is: rtmlib's factor. */
 const AROUND = 1.25;
 
+/** The keys of `handler:` that only the config sets. */
+export interface PoseLandmarkerConfig {
+  /** The names of the outputs of the node `landmarks`. */
+  readonly outputs?: {
+    /** The name of the output with the landmarks. Default: ld_3d. */
+    readonly landmarks?: string;
+    /** The name of the output with the presence. Default: output_poseflag. */
+    readonly presence?: string;
+    /** The name of the output with the heatmap. Default: activation_heatmap. */
+    readonly heatmap?: string;
+    /** The name of the output with the mask. Default: activation_segmentation. */
+    readonly mask?: string;
+  };
+  /**
+   * The form of the outputs: MediaPipe's (blazepose), MoveNet's (movenet), Ultralytics' pose models' (yolov8,
+   * which YOLO11 has, too; rows, if the model removes overlapping boxes itself), RTMPose's (simcc), or ViTPose's
+   * (heatmaps). Default: by the outputs, and by what Ultralytics writes in the file.
+   */
+  readonly decoder?: 'blazepose' | 'movenet' | 'yolov8' | 'rows' | 'simcc' | 'heatmaps';
+}
+
 /**
  * Finds the points of bodies. The node `landmarks` is a `vision_handler`, and its outputs say in which form its model
  * answers, or `handler.decoder`:
@@ -95,26 +125,8 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
 
   declare readonly paramsType?: PoseLandmarkerParams;
 
-  static override readonly schema: ConfigSchema = {
-    mask: {
-      type: 'boolean',
-      description: 'Whether each person has a mask: its pixels of the photo. Only for BlazePose.',
-      default: false,
-    },
-    outputs: outputsSchema(OUTPUTS),
-    decoder: {
-      enum: [...POSE_DECODERS],
-      readOnly: true,
-      description:
-        "The form of the outputs: MediaPipe's (blazepose), MoveNet's (movenet), Ultralytics' pose models' (yolov8, which YOLO11 has, too; rows, if the model removes overlapping boxes itself), RTMPose's (simcc), or ViTPose's (heatmaps). Default: by the outputs, and by what Ultralytics writes in the file.",
-    },
-    scoreThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The least score of a person. Default: 0.5 for BlazePose, otherwise 0.25.',
-    },
-  };
+  declare readonly configType?: PoseLandmarkerConfig;
+  static override readonly schema: ConfigSchema = POSE_LANDMARKER_SCHEMA;
 
   /** Undefined for BlazePose, whose form this class knows. */
   #form: PoseForm | undefined;

@@ -22,22 +22,40 @@ import { centerCrop, compose, normalize, resize, toTensor } from '../../transfor
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { exportOf } from '../../handlers/model-export.js';
 import type { Row as RowOf } from '../../handlers/row.js';
-import { activationOf, SEVERAL_LABELS, severalLabels, thresholdOf } from '../../handlers/several-labels.js';
+import {
+  activationOf,
+  severalLabels,
+  thresholdOf,
+  type SeveralLabelsConfig,
+  type SeveralLabelsParams,
+} from '../../handlers/several-labels.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { IMAGE_CLASSIFIER_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** TorchServe's default number of classes in a result. */
 const TOP_K = 5;
 
 /** The `params` of an image classifier. */
-export interface ImageClassifierParams extends VisionParams {
-  /** The number of classes in a result, likeliest first. */
+export interface ImageClassifierParams extends VisionParams, SeveralLabelsParams {
+  /**
+   * The number of classes in a result, likeliest first. If the model has fewer classes, a result has all of them.
+   * @integer
+   * @minimum 1
+   * @default 5
+   */
   readonly topK?: number;
-  /** What the model's output holds. */
+  /**
+   * What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities, or
+   * probabilities.
+   * @default 'logits'
+   */
   readonly output?: ScoreKind;
-  /** With `multiLabel`: a result has the labels whose probability, in 0..1, reaches this threshold. */
-  readonly threshold?: number;
-  /** The form of the result: a list, best first, or TorchServe's record. */
+  /**
+   * The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.
+   * @default 'typed'
+   */
   readonly result?: keyof ClassificationForms;
 }
 
@@ -50,6 +68,7 @@ export interface ImageClassifierParams extends VisionParams {
  */
 export class ImageClassifier extends VisionHandler<Classification, ImageExplanation> {
   declare readonly paramsType?: ImageClassifierParams;
+  declare readonly configType?: VisionConfig & SeveralLabelsConfig;
   declare readonly resultForms?: ClassificationForms;
 
   static override readonly huggingFace: HuggingFaceTask = {
@@ -64,27 +83,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     { order: 130, reads: 'images', main: { rank: 2, isLogits: true } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    output: {
-      enum: ['logits', 'probabilities'],
-      description:
-        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities, or probabilities.",
-      default: 'logits',
-    },
-    ...SEVERAL_LABELS,
-    topK: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        'The number of classes in a result, likeliest first. If the model has fewer classes, a result has all of them.',
-      default: TOP_K,
-    },
-    result: {
-      enum: ['typed', 'torchserve'],
-      description: 'The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
-      default: 'typed',
-    },
-  };
+  static override readonly schema: ConfigSchema = IMAGE_CLASSIFIER_SCHEMA;
 
   override imageProcessing = compose(
     resize(256),

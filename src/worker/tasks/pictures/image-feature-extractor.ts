@@ -7,18 +7,27 @@ import { poolMaps, poolPositions, type Embedding, type Pooling } from '../../out
 import type { MapLayout } from '../../outputs/maps.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../../transforms/index.js';
-import { checkFeatures, embed, NORMALIZE, projection } from '../../handlers/embed.js';
+import { checkFeatures, embed, projection, type NormalizeParams } from '../../handlers/embed.js';
 import { isChannelsLast } from '../../handlers/image-input.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { IMAGE_FEATURE_EXTRACTOR_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The `params` of an image feature extractor. */
-export interface ImageFeatureExtractorParams extends VisionParams {
-  /** How the vectors of an image's positions become one. */
+export interface ImageFeatureExtractorParams extends VisionParams, NormalizeParams {
+  /**
+   * For an output [rows, positions, features]: whether the vector is the first one (cls) or the mean of all.
+   * Default: cls. Maps always become their means.
+   */
   readonly pooling?: 'mean' | 'cls';
-  /** Whether the vector's length is 1. */
-  readonly normalize?: boolean;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface ImageFeatureExtractorConfig extends VisionConfig {
+  /** The layout of an output that has maps. Default: the layout of the input. */
+  readonly layout?: 'NCHW' | 'NHWC';
 }
 
 /**
@@ -50,19 +59,8 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
     { order: 150, reads: 'images', main: { rank: 3 } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    pooling: {
-      enum: ['mean', 'cls'],
-      description:
-        'For an output [rows, positions, features]: whether the vector is the first one (cls) or the mean of all. Default: cls. Maps always become their means.',
-    },
-    layout: {
-      enum: ['NCHW', 'NHWC'],
-      readOnly: true,
-      description: 'The layout of an output that has maps. Default: the layout of the input.',
-    },
-    ...NORMALIZE,
-  };
+  declare readonly configType?: ImageFeatureExtractorConfig;
+  static override readonly schema: ConfigSchema = IMAGE_FEATURE_EXTRACTOR_SCHEMA;
 
   override imageProcessing = compose(
     resize(256),

@@ -17,12 +17,25 @@ import { codeOfParams } from '../../handlers/row.js';
 import { nextTask } from '../../../shared/next-task.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { IMAGE_TO_IMAGE_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The `params` of an image-to-image handler. */
 export interface ImageToImageParams extends VisionParams {
-  /** The side of a tile, in pixels of the image that the model gets. */
+  /**
+   * The side of a tile, in pixels of the image that the model gets. Larger images are computed in tiles. A side
+   * that the model fixes is the tile. Default 256.
+   * @integer
+   * @minimum 1
+   */
   readonly tileSize?: number;
-  /** The pixels by which a tile reaches beyond those that it contributes. */
+  /**
+   * The pixels by which a tile reaches beyond those that it contributes; less than half of a tile. As many pixels
+   * as the model looks far make the result the same as without tiles. Default: 16, or as many as a smaller tile
+   * allows.
+   * @integer
+   * @minimum 0
+   */
   readonly overlap?: number;
 }
 
@@ -37,6 +50,17 @@ const EXAMPLE_SIZE = 64;
 
 /** A model's size, or undefined where it takes any. */
 type Side = number | undefined;
+
+/** The keys of `handler:` that only the config sets. */
+export interface ImageToImageConfig extends VisionConfig {
+  /**
+   * The numbers of the model's output that stand for 0 and for 255; the first one must be lower. Numbers beyond
+   * are clamped. Default: 0 and 255 if the output is uint8, otherwise 0 and 1.
+   */
+  readonly outputRange?: readonly [number, number];
+  /** The layout of the output. Default: the layout of the input. */
+  readonly layout?: 'NCHW' | 'NHWC';
+}
 
 /**
  * Converts images to images: enlarges, removes noise, colors. The model's output holds pixels,
@@ -61,34 +85,8 @@ export class ImageToImage extends VisionHandler<Picture> {
     { order: 100, reads: 'images', main: { rank: 4, isLogits: false } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    tileSize: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        'The side of a tile, in pixels of the image that the model gets. Larger images are computed in tiles. A side that the model fixes is the tile. Default 256.',
-    },
-    overlap: {
-      type: 'integer',
-      minimum: 0,
-      description:
-        'The pixels by which a tile reaches beyond those that it contributes; less than half of a tile. As many pixels as the model looks far make the result the same as without tiles. Default: 16, or as many as a smaller tile allows.',
-    },
-    outputRange: {
-      type: 'array',
-      items: { type: 'number' },
-      minItems: 2,
-      maxItems: 2,
-      readOnly: true,
-      description:
-        "The numbers of the model's output that stand for 0 and for 255; the first one must be lower. Numbers beyond are clamped. Default: 0 and 255 if the output is uint8, otherwise 0 and 1.",
-    },
-    layout: {
-      enum: ['NCHW', 'NHWC'],
-      readOnly: true,
-      description: 'The layout of the output. Default: the layout of the input.',
-    },
-  };
+  declare readonly configType?: ImageToImageConfig;
+  static override readonly schema: ConfigSchema = IMAGE_TO_IMAGE_SCHEMA;
 
   override imageProcessing = compose(toTensor());
 

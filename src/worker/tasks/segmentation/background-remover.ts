@@ -21,6 +21,17 @@ import { compose, normalize, resize, toTensor } from '../../transforms/index.js'
 import { isChannelsLast } from '../../handlers/image-input.js';
 import { gridOf } from '../../handlers/placements.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
+import { BACKGROUND_REMOVER_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
+
+/** The keys of `handler:` that only the config sets. */
+export interface BackgroundRemoverConfig extends VisionConfig {
+  /**
+   * What the model's output holds. Default: what the last operator of its graph makes; where that does not tell,
+   * logits if the map of a photo has a number beyond 0..1.
+   */
+  readonly output?: 'logits' | 'probabilities';
+}
 
 /**
  * Removes the background of a photo. The model's output is one map, `[rows, 1, height, width]`, of how much of each pixel
@@ -40,14 +51,8 @@ export class BackgroundRemover extends VisionHandler<Picture> {
     { order: 90, reads: 'images', main: { rank: 4, isLogits: false, channels: 1 } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    output: {
-      enum: ['logits', 'probabilities'],
-      readOnly: true,
-      description:
-        "What the model's output holds. Default: what the last operator of its graph makes; where that does not tell, logits if the map of a photo has a number beyond 0..1.",
-    },
-  };
+  declare readonly configType?: BackgroundRemoverConfig;
+  static override readonly schema: ConfigSchema = BACKGROUND_REMOVER_SCHEMA;
 
   override imageProcessing = compose(
     resize([1024, 1024]),

@@ -17,20 +17,54 @@ import { gridOf } from '../../handlers/placements.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { IMAGE_SEGMENTER_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The labels of a model with two classes, if the archive has no labels. */
 const BINARY_LABELS = ['background', 'foreground'];
 
 /** The `params` of an image segmenter. */
 export interface ImageSegmenterParams extends VisionParams {
-  /** The form of the result: a map of classes and scores, the soft mask of one class, or TorchServe's tensor. */
+  /**
+   * The form of the result: a map of classes and scores (classes), the soft mask of one class (mask), or
+   * TorchServe's tensor [height, width, 2] of class and probability (torchserve).
+   * @default 'classes'
+   */
   readonly result?: keyof SegmentationForms;
-  /** The size of the result: the size of the upright image, or the size of the model's map. */
+  /**
+   * The size of the result: the size of the upright image (original), or the size of the model's map (model).
+   * Default: model for result: torchserve, otherwise original. If a preprocess of your own does not call place(),
+   * the result has the size of the model's map.
+   */
   readonly size?: 'original' | 'model';
-  /** The class that a mask shows, by label or index. */
+  /**
+   * The class that a mask shows, by label or index. Default for a model with two classes: class 1.
+   * @minimum 0
+   * @schema {"type":["string","integer"],"minimum":0}
+   */
   readonly foreground?: string | number;
-  /** For a model with one channel: a pixel whose probability, in 0..1, is above this threshold is of class 1. */
+  /**
+   * For a model with one channel: a pixel whose probability, in 0..1, is above this threshold is of class 1.
+   * Default 0.5.
+   * @minimum 0
+   * @maximum 1
+   */
   readonly threshold?: number;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface ImageSegmenterConfig extends VisionConfig {
+  /**
+   * What the model's output holds: logits (softmax over the channels, or sigmoid of a single channel),
+   * probabilities, or one integer class for each pixel.
+   * @default 'logits'
+   */
+  readonly output?: 'logits' | 'probabilities' | 'classes';
+  /**
+   * The layout of the output. Default: the layout of the input, unless only the other layout fits the output's
+   * dims.
+   */
+  readonly layout?: 'NCHW' | 'NHWC';
 }
 
 /**
@@ -62,44 +96,8 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
 
   static override readonly nearest: readonly Signature[] = [{ order: 110, reads: 'images', main: { rank: 4 } }];
 
-  static override readonly schema: ConfigSchema = {
-    output: {
-      enum: ['logits', 'probabilities', 'classes'],
-      readOnly: true,
-      description:
-        "What the model's output holds: logits (softmax over the channels, or sigmoid of a single channel), probabilities, or one integer class for each pixel.",
-      default: 'logits',
-    },
-    layout: {
-      enum: ['NCHW', 'NHWC'],
-      readOnly: true,
-      description:
-        "The layout of the output. Default: the layout of the input, unless only the other layout fits the output's dims.",
-    },
-    result: {
-      enum: ['classes', 'mask', 'torchserve'],
-      description:
-        "The form of the result: a map of classes and scores (classes), the soft mask of one class (mask), or TorchServe's tensor [height, width, 2] of class and probability (torchserve).",
-      default: 'classes',
-    },
-    size: {
-      enum: ['original', 'model'],
-      description:
-        "The size of the result: the size of the upright image (original), or the size of the model's map (model). Default: model for result: torchserve, otherwise original. If a preprocess of your own does not call place(), the result has the size of the model's map.",
-    },
-    foreground: {
-      type: ['string', 'integer'],
-      minimum: 0,
-      description: 'The class that a mask shows, by label or index. Default for a model with two classes: class 1.',
-    },
-    threshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description:
-        'For a model with one channel: a pixel whose probability, in 0..1, is above this threshold is of class 1. Default 0.5.',
-    },
-  };
+  declare readonly configType?: ImageSegmenterConfig;
+  static override readonly schema: ConfigSchema = IMAGE_SEGMENTER_SCHEMA;
 
   override imageProcessing = compose(
     resize(256),

@@ -16,17 +16,26 @@ import { gridOf } from '../../handlers/placements.js';
 import { findForm, joinObjects, type PromptForm } from './prompt-form.js';
 import { placePrompts, readPrompts, type PromptedImage } from './prompts.js';
 import { zeros } from '../../handlers/run-model.js';
-import { STATE_SCHEMA } from '../../handlers/state-schema.js';
-import { VISION_SCHEMA } from '../../handlers/vision-params.js';
+import type { StateConfig } from '../../handlers/state-config.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
+import { PROMPTABLE_SEGMENTER_SCHEMA } from './schemas.js';
 
 export type { PromptedImage } from './prompts.js';
 
 /** The `params` of `promptable_segmenter`. */
 export interface PromptableSegmenterParams {
-  /** Whether the answer has only the best mask of each object, or all that the model proposes. */
+  /**
+   * Whether the answer has only the best mask of each object, or all that the model proposes.
+   * @default 'best'
+   */
   readonly masks?: 'best' | 'all';
-  /** The probability above which a pixel is in a mask. */
+  /**
+   * The probability above which a pixel is in a mask.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly maskThreshold?: number;
 }
 
@@ -41,6 +50,9 @@ export interface PromptedMask {
   /** Its pixels in the upright photo. */
   readonly mask: RunMask;
 }
+
+/** The keys of `handler:` that only the config sets. */
+export interface PromptableSegmenterConfig extends Pick<VisionConfig, 'imageProcessing'>, StateConfig {}
 
 /**
  * Segments the objects of a photo that points or boxes show, with models such as Segment Anything (SAM) and SAM 2, as
@@ -73,22 +85,8 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
     nodeProcessors: { vision: 'image' },
   };
 
-  static override readonly schema: ConfigSchema = {
-    masks: {
-      enum: ['best', 'all'],
-      description: 'Whether the answer has only the best mask of each object, or all that the model proposes.',
-      default: 'best',
-    },
-    maskThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The probability above which a pixel is in a mask.',
-      default: 0.5,
-    },
-    imageProcessing: VISION_SCHEMA['imageProcessing']!,
-    ...STATE_SCHEMA,
-  };
+  declare readonly configType?: PromptableSegmenterConfig;
+  static override readonly schema: ConfigSchema = PROMPTABLE_SEGMENTER_SCHEMA;
 
   #images!: EncodedImages;
   #decoder!: Session;

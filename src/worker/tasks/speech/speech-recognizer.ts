@@ -16,22 +16,39 @@ import { integers, toFloats } from '../../tensors/tensors.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
 import { PREPROCESSOR } from '../../handlers/speech-files.js';
 import { MASK, readSpeechModel, TOKENIZER_CONFIG, VOCABULARY, type SpeechModel } from './speech-model.js';
+import { SPEECH_RECOGNIZER_SCHEMA } from './schemas.js';
+import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 
 /** The `params` of `speech_recognizer`. */
 export interface SpeechRecognizerParams {
-  /** Whether the answer says when each word or each character was said. */
+  /** Whether the answer says when each word or each character was said. Default: neither. */
   readonly timestamps?: 'word' | 'character';
-  /** Seconds: longer sound is divided into chunks of this length, which overlap by a third. */
+  /**
+   * Seconds: longer sound is divided into chunks of this length, which overlap by a third.
+   * @minimum 1
+   * @default 30
+   */
   readonly chunkLength?: number;
 }
 
 export type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
 
 /** The key of every handler of sound; the default is the repository's. */
-const { default: _, ...RATE } = AudioHandler.schema['sampleRate']!;
 
 /** What `inference` returns: the likeliest class of each frame, int32 `[rows, frames]`; −1 behind a row's last one. */
 const FRAMES = 'frames';
+
+/** The keys of `handler:` that only the config sets. */
+export interface SpeechRecognizerConfig extends AudioHandlerConfig {
+  /**
+   * The samples per second of the model. Sound of another rate is resampled. Default: that of
+   * preprocessor_config.json.
+   * @integer
+   * @minimum 1000
+   * @maximum 768000
+   */
+  readonly sampleRate?: number;
+}
 
 /**
  * Writes what is said in a recording, with a CTC model such as wav2vec 2.0, HuBERT or WavLM, which returns a score for
@@ -54,23 +71,8 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     { order: 30, reads: 'sound', main: { rank: 3, isLogits: true } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    sampleRate: {
-      ...RATE,
-      description:
-        'The samples per second of the model. Sound of another rate is resampled. Default: that of preprocessor_config.json.',
-    },
-    timestamps: {
-      enum: ['word', 'character'],
-      description: 'Whether the answer says when each word or each character was said. Default: neither.',
-    },
-    chunkLength: {
-      type: 'number',
-      minimum: 1,
-      description: 'Seconds: longer sound is divided into chunks of this length, which overlap by a third.',
-      default: 30,
-    },
-  };
+  declare readonly configType?: SpeechRecognizerConfig;
+  static override readonly schema: ConfigSchema = SPEECH_RECOGNIZER_SCHEMA;
 
   /** The example is for the model: `inference` divides the sound of its rows. */
   readonly exampleIsForModel = true;

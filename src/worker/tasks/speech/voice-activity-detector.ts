@@ -22,20 +22,47 @@ import { concatenate } from '../../tensors/concatenate.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
 import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
+import { VOICE_ACTIVITY_DETECTOR_SCHEMA } from './schemas.js';
+import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 
 /** The `params` of a voice activity detector. */
 export interface VoiceActivityParams {
-  /** Speech begins with a window whose probability is at least this, in 0..1. */
+  /**
+   * Speech begins with a window whose probability is at least this.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.5
+   */
   readonly threshold?: number;
-  /** Speech may end with a window whose probability is below this, in 0..1. */
+  /**
+   * Speech may end with a window whose probability is below this. Default: threshold − 0.15, at least 0.01.
+   * @minimum 0
+   * @maximum 1
+   */
   readonly negThreshold?: number;
-  /** Milliseconds: shorter speech is dropped. Not for sequences. */
+  /**
+   * Milliseconds: shorter speech is dropped. Not for sequences.
+   * @minimum 0
+   * @default 250
+   */
   readonly minSpeechDurationMs?: number;
-  /** Seconds: longer speech is divided. Not for sequences. */
+  /**
+   * Seconds: longer speech is divided, at its longest silence of more than 98 ms if it has one. Not for sequences.
+   * Default: no limit.
+   * @exclusiveMinimum 0
+   */
   readonly maxSpeechDurationS?: number;
-  /** Milliseconds: a shorter silence does not end speech. */
+  /**
+   * Milliseconds: a shorter silence does not end speech.
+   * @minimum 0
+   * @default 100
+   */
   readonly minSilenceDurationMs?: number;
-  /** Milliseconds that are added to speech on both sides. */
+  /**
+   * Milliseconds that are added to speech on both sides.
+   * @minimum 0
+   * @default 30
+   */
   readonly speechPadMs?: number;
 }
 
@@ -71,6 +98,15 @@ interface LiveState extends Voice {
 
 const WINDOWS = { size: WINDOW, rate: RATE } as const;
 
+/** The keys of `handler:` that only the config sets. */
+export interface VoiceActivityDetectorConfig extends AudioHandlerConfig {
+  /**
+   * Silero VAD hears 16,000 samples per second.
+   * @default 16000
+   */
+  readonly sampleRate?: 16000;
+}
+
 /**
  * Returns where somebody speaks, with Silero VAD 5 (https://github.com/snakers4/silero-vad). A single request is a
  * whole recording, and its answer are the segments of speech, by the rules of silero-vad's `get_speech_timestamps`. A
@@ -83,52 +119,8 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
   declare readonly paramsType?: VoiceActivityParams;
   declare readonly sequenceResultType?: VoiceActivityUpdate;
 
-  static override readonly schema: ConfigSchema = {
-    sampleRate: {
-      const: RATE,
-      readOnly: true,
-      description: 'Silero VAD hears 16,000 samples per second.',
-      default: RATE,
-    },
-    threshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Speech begins with a window whose probability is at least this.',
-      default: 0.5,
-    },
-    negThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description:
-        'Speech may end with a window whose probability is below this. Default: threshold − 0.15, at least 0.01.',
-    },
-    minSpeechDurationMs: {
-      type: 'number',
-      minimum: 0,
-      description: 'Milliseconds: shorter speech is dropped. Not for sequences.',
-      default: 250,
-    },
-    maxSpeechDurationS: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      description:
-        'Seconds: longer speech is divided, at its longest silence of more than 98 ms if it has one. Not for sequences. Default: no limit.',
-    },
-    minSilenceDurationMs: {
-      type: 'number',
-      minimum: 0,
-      description: 'Milliseconds: a shorter silence does not end speech.',
-      default: 100,
-    },
-    speechPadMs: {
-      type: 'number',
-      minimum: 0,
-      description: 'Milliseconds that are added to speech on both sides.',
-      default: 30,
-    },
-  };
+  declare readonly configType?: VoiceActivityDetectorConfig;
+  static override readonly schema: ConfigSchema = VOICE_ACTIVITY_DETECTOR_SCHEMA;
 
   /** The rows of a batch. */
   readonly #voices = new WeakMap<Context, Map<number, Voice>>();

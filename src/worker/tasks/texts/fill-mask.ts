@@ -10,12 +10,21 @@ import { toFloats } from '../../tensors/tensors.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { FILL_MASK_SCHEMA } from './schemas.js';
 
 /** The `params` of `fill_mask`. */
 export interface FillMaskParams extends TextParams {
-  /** The largest number of candidates for each mask. */
+  /**
+   * The largest number of candidates for each mask.
+   * @integer
+   * @minimum 1
+   * @default 5
+   */
   readonly topK?: number;
-  /** The only words that are candidates, each of them one token. Their probabilities are those among all tokens. */
+  /**
+   * The only words that are candidates, each of them one token. Default: all tokens.
+   * @minItems 1
+   */
   readonly targets?: readonly string[];
 }
 
@@ -41,20 +50,7 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
 
   static override readonly huggingFace: HuggingFaceTask = { architectures: ['ForMaskedLM'], processor: 'tokenizer' };
 
-  static override readonly schema: ConfigSchema = {
-    topK: {
-      type: 'integer',
-      minimum: 1,
-      description: 'The largest number of candidates for each mask.',
-      default: 5,
-    },
-    targets: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'The only words that are candidates, each of them one token. Default: all tokens.',
-    },
-  };
+  static override readonly schema: ConfigSchema = FILL_MASK_SCHEMA;
 
   static override readonly nearest: readonly Signature[] = [{ order: 210, reads: 'texts', main: { rank: 3 } }];
 

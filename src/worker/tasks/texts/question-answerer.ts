@@ -12,6 +12,7 @@ import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { QUESTION_ANSWERER_SCHEMA } from './schemas.js';
 
 export type { Answer } from './answers.js';
 
@@ -23,15 +24,36 @@ export interface QuestionInput {
 
 /** The `params` of `question_answerer`. */
 export interface QuestionAnswererParams extends TextParams {
-  /** The largest number of answers. */
+  /**
+   * The largest number of answers.
+   * @integer
+   * @minimum 1
+   * @default 1
+   */
   readonly topK?: number;
-  /** The largest number of tokens in an answer. */
+  /**
+   * The largest number of tokens in an answer.
+   * @integer
+   * @minimum 1
+   * @default 15
+   */
   readonly maxAnswerLength?: number;
-  /** The number of tokens that two windows of a long context share. */
+  /**
+   * The number of tokens that two windows share, if question and context have more tokens than maxLength, or
+   * without it than 384. Default: 128, and at most half of that length.
+   * @integer
+   * @minimum 0
+   */
   readonly stride?: number;
-  /** Whether "no answer" is one: an empty text. */
+  /**
+   * Whether "no answer" is one: an empty text.
+   * @default false
+   */
   readonly handleImpossibleAnswer?: boolean;
-  /** Whether answers begin and end with words. */
+  /**
+   * Whether answers begin and end with words. Turn it off for languages without spaces.
+   * @default true
+   */
   readonly alignToWords?: boolean;
 }
 
@@ -59,31 +81,7 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
     { order: 120, reads: 'texts', outputs: ['start_logits', 'end_logits'] },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    topK: { type: 'integer', minimum: 1, description: 'The largest number of answers.', default: 1 },
-    maxAnswerLength: {
-      type: 'integer',
-      minimum: 1,
-      description: 'The largest number of tokens in an answer.',
-      default: 15,
-    },
-    stride: {
-      type: 'integer',
-      minimum: 0,
-      description:
-        'The number of tokens that two windows share, if question and context have more tokens than maxLength, or without it than 384. Default: 128, and at most half of that length.',
-    },
-    handleImpossibleAnswer: {
-      type: 'boolean',
-      description: 'Whether "no answer" is one: an empty text.',
-      default: false,
-    },
-    alignToWords: {
-      type: 'boolean',
-      description: 'Whether answers begin and end with words. Turn it off for languages without spaces.',
-      default: true,
-    },
-  };
+  static override readonly schema: ConfigSchema = QUESTION_ANSWERER_SCHEMA;
 
   readonly #contexts = new WeakMap<Encoding, string>();
 

@@ -20,20 +20,37 @@ import type { TextExplanation } from '../../outputs/explanation.js';
 import { numbersOf } from '../../outputs/rows.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { EXPLAINERS } from '../../handlers/registry.js';
-import { TEXT_EXPLAIN_SCHEMA, type TextExplainParams } from '../../handlers/explain.js';
+import type { TextExplainParams } from '../../handlers/explain.js';
 import type { Row as RowOf } from '../../handlers/row.js';
-import { activationOf, SEVERAL_LABELS, severalLabels, thresholdOf } from '../../handlers/several-labels.js';
+import {
+  activationOf,
+  severalLabels,
+  thresholdOf,
+  type SeveralLabelsConfig,
+  type SeveralLabelsParams,
+} from '../../handlers/several-labels.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+import { TEXT_CLASSIFIER_SCHEMA, TEXT_EXPLAIN_PARAMS_SCHEMA } from './schemas.js';
+import type { TextHandlerConfig } from '../../handlers/text-handler.js';
 
 /** The `params` of a text classifier. */
-export interface TextClassifierParams extends TextParams {
-  /** The largest number of classes in a result. */
+export interface TextClassifierParams extends TextParams, SeveralLabelsParams {
+  /**
+   * The largest number of classes in a result. Default: all classes.
+   * @integer
+   * @minimum 1
+   */
   readonly topK?: number;
-  /** With `multiLabel`: a result has the labels whose probability, in 0..1, reaches this threshold. */
-  readonly threshold?: number;
-  /** What the model's output holds. */
+  /**
+   * What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities;
+   * probabilities; or values, which are the scores, as of a regression.
+   * @default 'logits'
+   */
   readonly output?: ClassScoreKind;
-  /** The form of the result: a list, best first, or TorchServe's record. */
+  /**
+   * The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.
+   * @default 'typed'
+   */
   readonly result?: keyof ClassificationForms;
 }
 
@@ -45,10 +62,11 @@ export interface TextClassifierParams extends TextParams {
  */
 export class TextClassifier extends TextHandler<Classification, TextExplanation> {
   declare readonly paramsType?: TextClassifierParams;
+  declare readonly configType?: TextHandlerConfig & SeveralLabelsConfig;
   declare readonly resultForms?: ClassificationForms;
   declare readonly explainParamsType?: TextExplainParams;
 
-  static override readonly explainSchema: ConfigSchema = TEXT_EXPLAIN_SCHEMA;
+  static override readonly explainSchema: ConfigSchema = TEXT_EXPLAIN_PARAMS_SCHEMA;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForSequenceClassification'],
@@ -65,25 +83,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     { order: 160, reads: 'texts', main: { rank: 2, isLogits: true } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    output: {
-      enum: ['logits', 'probabilities', 'values'],
-      description:
-        "What the model's output holds: logits, which softmax (with multiLabel: sigmoid) converts to probabilities; probabilities; or values, which are the scores, as of a regression.",
-      default: 'logits',
-    },
-    ...SEVERAL_LABELS,
-    topK: {
-      type: 'integer',
-      minimum: 1,
-      description: 'The largest number of classes in a result. Default: all classes.',
-    },
-    result: {
-      enum: ['typed', 'torchserve'],
-      description: 'The form of the result. typed: [{ label, score }, …], best first; torchserve: { [label]: score }.',
-      default: 'typed',
-    },
-  };
+  static override readonly schema: ConfigSchema = TEXT_CLASSIFIER_SCHEMA;
 
   /** The default number of classes in a result; the config and a request's `params` override it. */
   topk = Infinity;

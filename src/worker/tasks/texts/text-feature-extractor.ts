@@ -5,13 +5,15 @@ import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { applyDense, denseLayer, type DenseLayer } from './dense.js';
-import { poolPositions, POOLINGS, type Embedding, type Pooling } from '../../outputs/embedding.js';
+import { poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { checkFeatures, embed, NORMALIZE, projection } from '../../handlers/embed.js';
+import { checkFeatures, embed, projection, type NormalizeParams } from '../../handlers/embed.js';
 import { readSafetensors } from '../../tensors/safetensors.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { TEXT_FEATURE_EXTRACTOR_SCHEMA } from './schemas.js';
+import type { TextHandlerConfig } from '../../handlers/text-handler.js';
 
 /** The output with the vector of a text, in exports of sentence-transformers that have all modules in the graph. */
 const SENTENCE = 'sentence_embedding';
@@ -22,14 +24,37 @@ interface LayerConfig {
   readonly activation: DenseLayer['activation'];
 }
 
+/**
+ * Several ways of pooling.
+ * @minItems 1
+ */
+type Poolings = readonly Pooling[];
+
 /** The `params` of a text feature extractor. */
-export interface TextFeatureExtractorParams extends TextParams {
-  /** How the vectors of a text's tokens become one. Of several ways, the vectors follow one another. */
-  readonly pooling?: Pooling | readonly Pooling[];
-  /** The name of the prompt in `handler.prompts` that is put before the text; `''` for none. */
+export interface TextFeatureExtractorParams extends TextParams, NormalizeParams {
+  /**
+   * How the vectors of a text's tokens become one: their mean, the first one (cls), the last one (last-token), the
+   * largest number of each feature (max), their sum divided by the square root of their number (mean-sqrt-length),
+   * or their mean with the weights 1, 2, 3 and so on (weighted-mean). Of a list, the vectors follow one another.
+   * Padding does not count. Default: mean. A model with one vector for each text takes none.
+   */
+  readonly pooling?: Pooling | Poolings;
+  /** The name of the prompt that is put before each text; '' for none. Default: none. */
   readonly prompt?: string;
-  /** Whether the vector's length is 1. */
-  readonly normalize?: boolean;
+}
+
+/** The keys of `handler:` that only the config sets. */
+export interface TextFeatureExtractorConfig extends TextHandlerConfig {
+  /**
+   * The layers after the pooling: each one's weights, a .safetensors file of the archive with linear.weight and
+   * linear.bias, and its activation.
+   */
+  readonly dense?: readonly {
+    readonly weights: string;
+    readonly activation: 'identity' | 'tanh';
+  }[];
+  /** What can be put before a text, by name, for models that were trained with it: query, passage. */
+  readonly prompts?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -61,35 +86,8 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
 
   #layers: readonly DenseLayer[] = [];
 
-  static override readonly schema: ConfigSchema = {
-    pooling: {
-      anyOf: [{ enum: [...POOLINGS] }, { type: 'array', items: { enum: [...POOLINGS] }, minItems: 1 }],
-      description:
-        "How the vectors of a text's tokens become one: their mean, the first one (cls), the last one (last-token), the largest number of each feature (max), their sum divided by the square root of their number (mean-sqrt-length), or their mean with the weights 1, 2, 3 and so on (weighted-mean). Of a list, the vectors follow one another. Padding does not count. Default: mean. A model with one vector for each text takes none.",
-    },
-    dense: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { weights: { type: 'string' }, activation: { enum: ['identity', 'tanh'] } },
-        required: ['weights', 'activation'],
-      },
-      readOnly: true,
-      description:
-        "The layers after the pooling: each one's weights, a .safetensors file of the archive with linear.weight and linear.bias, and its activation.",
-    },
-    prompts: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      readOnly: true,
-      description: 'What can be put before a text, by name, for models that were trained with it: query, passage.',
-    },
-    prompt: {
-      type: 'string',
-      description: "The name of the prompt that is put before each text; '' for none. Default: none.",
-    },
-    ...NORMALIZE,
-  };
+  declare readonly configType?: TextFeatureExtractorConfig;
+  static override readonly schema: ConfigSchema = TEXT_FEATURE_EXTRACTOR_SCHEMA;
 
   /**
    * Opens the model, checks its output and reads the layers of `dense`.

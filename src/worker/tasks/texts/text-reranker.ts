@@ -13,6 +13,7 @@ import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { TEXT_RERANKER_SCHEMA } from './schemas.js';
 
 /** The input of one row: what is searched for, and the texts to rank. */
 export interface RankingInput {
@@ -22,9 +23,16 @@ export interface RankingInput {
 
 /** The `params` of `text_reranker`. */
 export interface TextRerankerParams extends TextParams {
-  /** The largest number of texts in a result. */
+  /**
+   * The largest number of texts in a result. Default: all texts.
+   * @integer
+   * @minimum 1
+   */
   readonly topK?: number;
-  /** What converts the model's number to a score. */
+  /**
+   * What converts the model's number to a score: sigmoid (a number in 0..1), or nothing (identity).
+   * @default 'sigmoid'
+   */
   readonly activation?: 'sigmoid' | 'identity';
 }
 
@@ -62,14 +70,7 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
     },
   };
 
-  static override readonly schema: ConfigSchema = {
-    topK: { type: 'integer', minimum: 1, description: 'The largest number of texts in a result. Default: all texts.' },
-    activation: {
-      enum: ['sigmoid', 'identity'],
-      description: "What converts the model's number to a score: sigmoid (a number in 0..1), or nothing (identity).",
-      default: 'sigmoid',
-    },
-  };
+  static override readonly schema: ConfigSchema = TEXT_RERANKER_SCHEMA;
 
   /** Opens the model. @throws `model-config` if its output has more than one number for each pair */
   override async initialize(context: Context): Promise<void> {

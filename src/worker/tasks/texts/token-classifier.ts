@@ -12,16 +12,30 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+import { TOKEN_CLASSIFIER_SCHEMA } from './schemas.js';
 
 export type { AggregationStrategy, Entity } from './entities.js';
 
 /** The `params` of `token_classifier`. */
 export interface TokenClassifierParams extends TextParams {
-  /** How tokens become entities. */
+  /**
+   * How tokens become entities. none: each token is one; simple: tokens in a row with the same label are one, and
+   * B- begins another; first, average, max: the same, and all tokens of a word have one label: its first token's,
+   * that with the highest mean probability, or that of its likeliest token.
+   * @default 'none'
+   */
   readonly aggregationStrategy?: AggregationStrategy;
-  /** The labels that a result leaves out. */
+  /**
+   * The labels that a result leaves out.
+   * @default ['O']
+   */
   readonly ignoreLabels?: readonly string[];
-  /** The number of tokens that two windows of a long text share. Without it, a long text is truncated. */
+  /**
+   * The number of tokens that two windows of a text share, if the text has more than maxLength tokens. Without it,
+   * such a text is truncated, with a warning. Not with the aggregationStrategy none.
+   * @integer
+   * @minimum 0
+   */
   readonly stride?: number;
 }
 
@@ -45,26 +59,7 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
     { order: 200, reads: 'texts', main: { rank: 3, lastBelow: 1000 } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    aggregationStrategy: {
-      enum: ['none', 'simple', 'first', 'average', 'max'],
-      description:
-        "How tokens become entities. none: each token is one; simple: tokens in a row with the same label are one, and B- begins another; first, average, max: the same, and all tokens of a word have one label: its first token's, that with the highest mean probability, or that of its likeliest token.",
-      default: 'none',
-    },
-    ignoreLabels: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'The labels that a result leaves out.',
-      default: ['O'],
-    },
-    stride: {
-      type: 'integer',
-      minimum: 0,
-      description:
-        'The number of tokens that two windows of a text share, if the text has more than maxLength tokens. Without it, such a text is truncated, with a warning. Not with the aggregationStrategy none.',
-    },
-  };
+  static override readonly schema: ConfigSchema = TOKEN_CLASSIFIER_SCHEMA;
 
   readonly #texts = new WeakMap<Encoding, string>();
 

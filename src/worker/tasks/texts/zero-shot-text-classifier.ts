@@ -11,14 +11,24 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+import { ZERO_SHOT_TEXT_CLASSIFIER_SCHEMA } from './schemas.js';
 
 /** The `params` of `zero_shot_text_classifier`. */
 export interface ZeroShotTextClassifierParams extends TextParams {
-  /** The labels to choose from. */
+  /**
+   * The labels to choose from. Without a default in the config, each request has its own.
+   * @minItems 1
+   */
   readonly labels?: readonly string[];
-  /** The sentence that the text must entail, with `{}` in the label's place. */
+  /**
+   * The sentence that the text must entail, with {} in the label's place.
+   * @default 'This example is {}.'
+   */
   readonly hypothesisTemplate?: string;
-  /** Whether each label is judged alone: a text may then have several of them, or none. */
+  /**
+   * Whether each label is judged alone: a text may then have several of them, or none.
+   * @default false
+   */
   readonly multiLabel?: boolean;
 }
 
@@ -42,24 +52,7 @@ export class ZeroShotTextClassifier extends TextHandler<Classification> {
     hasClasses: true,
   };
 
-  static override readonly schema: ConfigSchema = {
-    labels: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'The labels to choose from. Without a default in the config, each request has its own.',
-    },
-    hypothesisTemplate: {
-      type: 'string',
-      description: "The sentence that the text must entail, with {} in the label's place.",
-      default: 'This example is {}.',
-    },
-    multiLabel: {
-      type: 'boolean',
-      description: 'Whether each label is judged alone: a text may then have several of them, or none.',
-      default: false,
-    },
-  };
+  static override readonly schema: ConfigSchema = ZERO_SHOT_TEXT_CLASSIFIER_SCHEMA;
 
   /** The classes of the model: which is entailment, and which contradiction. */
   #entailment!: number;

@@ -6,12 +6,10 @@ import { NO_TRACKS, track, type TrackerState } from '../../outputs/tracking/byte
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
+import { OBJECT_TRACKER_SCHEMA } from './schemas.js';
 
 /** Boxes of a lower score help no track. */
 const LOWEST_SCORE = 0.1;
-
-/** A track begins with a score that is 0.1 above `trackThreshold`: with a larger one, none would. */
-const MOST_TRACK_THRESHOLD = 0.9;
 
 /** An object that is followed. */
 export interface TrackedObject extends Detection {
@@ -21,11 +19,27 @@ export interface TrackedObject extends Detection {
 
 /** The `params` of an object tracker. */
 export interface ObjectTrackerParams {
-  /** Boxes of a higher score are matched first; those 0.1 above it begin a track. In 0..0.9. */
+  /**
+   * Boxes of a higher score are matched first, and those 0.1 above it begin a track. ByteTrack: track_thresh.
+   * @minimum 0
+   * @maximum 0.9
+   * @default 0.25
+   */
   readonly trackThreshold?: number;
-  /** The largest cost of a match, 1 − IoU · score, in 0..1. */
+  /**
+   * The largest cost of a match, 1 − IoU · score. ByteTrack: match_thresh.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.8
+   */
   readonly matchThreshold?: number;
-  /** For how many frames an object that is not seen keeps its id. */
+  /**
+   * For how many frames an object that is not seen keeps its id. ByteTrack: track_buffer.
+   * @integer
+   * @minimum 0
+   * @maximum 10000
+   * @default 30
+   */
   readonly lostFrames?: number;
 }
 
@@ -41,30 +55,7 @@ export class ObjectTracker extends WorkflowHandler<ImageInput, readonly TrackedO
   declare readonly paramsType?: ObjectTrackerParams;
 
   static override readonly takes: InputKind = 'image';
-  static override readonly schema: ConfigSchema = {
-    trackThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: MOST_TRACK_THRESHOLD,
-      description:
-        'Boxes of a higher score are matched first, and those 0.1 above it begin a track. ByteTrack: track_thresh.',
-      default: 0.25,
-    },
-    matchThreshold: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'The largest cost of a match, 1 − IoU · score. ByteTrack: match_thresh.',
-      default: 0.8,
-    },
-    lostFrames: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 10_000,
-      description: 'For how many frames an object that is not seen keeps its id. ByteTrack: track_buffer.',
-      default: 30,
-    },
-  };
+  static override readonly schema: ConfigSchema = OBJECT_TRACKER_SCHEMA;
 
   #detect!: NodeHandler<HandlerOf<'object_detector'>>;
 

@@ -1,66 +1,44 @@
 /** What a request may set for the text of a recording. */
 import { TabServeError } from '../../../contract/errors.js';
-import type { ConfigSchema } from '../../../shared/schema.js';
 import type { ModelFacts } from '../../generation/model-facts.js';
 import {
   readTextToTextSettings,
-  TEXT_TO_TEXT_SCHEMA,
   type TextToTextParams,
   type TextToTextSettings,
 } from '../../generation/text-to-text-settings.js';
-import { checkTokens } from '../../generation/settings.js';
+import { checkTokens, type TokenId } from '../../generation/settings.js';
 import { speechRules } from './rules.js';
-import { SPEECH_TASKS, startTokens, type SpeechTask, type StartFacts } from './start.js';
+import { startTokens, type SpeechTask, type StartFacts } from './start.js';
 
 /** The `params` of a recording's text. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechParams extends Omit<
   TextToTextParams,
   'srcLang' | 'tgtLang' | 'forcedBosTokenId' | 'decoderStartTokenId'
 > {
-  /** What language is spoken: its code, such as `en`, or its English name. Without it, the model detects it. */
+  /**
+   * What language is spoken: its code, such as en, or its English name. Default: that of generation_config.json,
+   * otherwise the model detects it.
+   * @minLength 1
+   */
   readonly language?: string;
-  /** Whether the text is in the language that is spoken, or in English. */
+  /**
+   * Whether the text is in the language that is spoken (transcribe), or in English (translate). Default: that of
+   * generation_config.json.
+   */
   readonly task?: SpeechTask;
-  /** Whether the answer says when each segment was said. */
+  /**
+   * Whether the answer says when each segment was said. Default: segment if return_timestamps of
+   * generation_config.json is true, otherwise it does not.
+   */
   readonly timestamps?: 'segment';
-  /** Tokens that are never written. */
-  readonly suppressTokens?: readonly number[];
-  /** Tokens that no text begins with. */
-  readonly beginSuppressTokens?: readonly number[];
+  /** Tokens that are never written. Default: those of generation_config.json. */
+  readonly suppressTokens?: readonly TokenId[];
+  /** Tokens that no text begins with. Default: those of generation_config.json. */
+  readonly beginSuppressTokens?: readonly TokenId[];
 }
 
 /** Params of texts alone: what a recording's text begins with, `language` and `task` say. */
 const OF_TEXTS: ReadonlySet<string> = new Set(['srcLang', 'tgtLang', 'forcedBosTokenId', 'decoderStartTokenId']);
-const WRITING = Object.fromEntries(Object.entries(TEXT_TO_TEXT_SCHEMA).filter(([name]) => !OF_TEXTS.has(name)));
-const TOKENS = { type: 'array', items: { type: 'integer', minimum: 0 } } as const;
-
-export const SPEECH_SCHEMA: ConfigSchema = {
-  language: {
-    type: 'string',
-    minLength: 1,
-    description:
-      'What language is spoken: its code, such as en, or its English name. Default: that of generation_config.json, otherwise the model detects it.',
-  },
-  task: {
-    enum: [...SPEECH_TASKS],
-    description:
-      'Whether the text is in the language that is spoken (transcribe), or in English (translate). Default: that of generation_config.json.',
-  },
-  timestamps: {
-    enum: ['segment'],
-    description:
-      'Whether the answer says when each segment was said. Default: segment if return_timestamps of generation_config.json is true, otherwise it does not.',
-  },
-  suppressTokens: {
-    ...TOKENS,
-    description: 'Tokens that are never written. Default: those of generation_config.json.',
-  },
-  beginSuppressTokens: {
-    ...TOKENS,
-    description: 'Tokens that no text begins with. Default: those of generation_config.json.',
-  },
-  ...WRITING,
-};
 
 /** The settings of the text of one recording. */
 export interface SpeechSettings extends TextToTextSettings {

@@ -12,28 +12,28 @@ import type { Generated } from '../../generation/generate.js';
 import { GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { argmax } from '../../generation/sample.js';
 import { readStartFacts, type StartFacts } from './start.js';
-import {
-  ignoredThresholds,
-  readSpeechSettings,
-  SPEECH_SCHEMA,
-  type SpeechParams,
-  type SpeechSettings,
-} from './settings.js';
+import { ignoredThresholds, readSpeechSettings, type SpeechParams, type SpeechSettings } from './settings.js';
 import { SettledText } from './settled-text.js';
 import { Transcript } from './transcript.js';
 import { heardWindow, settledCount } from './windows.js';
 import type { SpokenText } from '../../outputs/spoken-text.js';
 import { freeTensors } from '../../tensors/gpu-memory.js';
-import { AudioHandler } from '../../handlers/audio-handler.js';
+import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import type { GeneratedAnswer, GeneratedText, GenerateTools } from '../../handlers/generation-handler.js';
 import type { Row } from '../../handlers/row.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
+import { SPEECH_TO_TEXT_SCHEMA } from './schemas.js';
+import type { GenerationConfig } from '../../handlers/generation-handler.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechToTextParams extends SpeechParams {
-  /** Seconds: longer sound is divided into chunks of this length, which overlap by a third. */
+  /**
+   * Seconds: longer sound is divided into chunks of this length, which overlap by a third. Default, and the most:
+   * the model's window, 30 for Whisper. Not for Moonshine.
+   * @minimum 1
+   */
   readonly chunkLength?: number;
 }
 
@@ -51,7 +51,6 @@ interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
 
 const NAME = 'speech_to_text';
 const NO_TIMES = '<|notimestamps|>';
-const { maxDuration } = AudioHandler.schema;
 
 /**
  * Writes what is said in a recording with an encoder of sound and a decoder of text: Whisper and Moonshine. The texts
@@ -71,6 +70,7 @@ const { maxDuration } = AudioHandler.schema;
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
   declare readonly paramsType?: SpeechToTextParams;
+  declare readonly configType?: GenerationConfig & Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'audio';
 
@@ -85,16 +85,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     },
   };
 
-  static override readonly schema: ConfigSchema = {
-    ...SPEECH_SCHEMA,
-    chunkLength: {
-      type: 'number',
-      minimum: 1,
-      description:
-        "Seconds: longer sound is divided into chunks of this length, which overlap by a third. Default, and the most: the model's window, 30 for Whisper. Not for Moonshine.",
-    },
-    maxDuration: maxDuration!,
-  };
+  static override readonly schema: ConfigSchema = SPEECH_TO_TEXT_SCHEMA;
 
   #config!: Json;
   #input!: SpeechInput;

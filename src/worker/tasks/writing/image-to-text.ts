@@ -7,7 +7,6 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import {
   readTextToTextSettings,
-  TEXT_TO_TEXT_SCHEMA,
   type TextToTextParams,
   type TextToTextSettings,
 } from '../../generation/text-to-text-settings.js';
@@ -23,12 +22,12 @@ import {
 } from '../../transforms/index.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import { ImageTensorInput } from '../../handlers/image-input.js';
-import { VISION_SCHEMA, type VisionParams } from '../../handlers/vision-params.js';
+import type { VisionConfig, VisionParams } from '../../handlers/vision-params.js';
+import { IMAGE_TO_TEXT_SCHEMA } from './schemas.js';
+import type { GenerationConfig } from '../../handlers/generation-handler.js';
 
 /** The `params` of `image_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface ImageToTextParams extends Omit<TextToTextParams, 'srcLang' | 'tgtLang'>, VisionParams {}
-
-const { srcLang: _, tgtLang: __, ...WRITING } = TEXT_TO_TEXT_SCHEMA;
 
 /** The side of the example picture, in pixels. */
 const EXAMPLE_SIZE = 64;
@@ -45,6 +44,7 @@ const EXAMPLE_SIZE = 64;
  */
 export class ImageToText extends EncoderDecoderHandler<ImageInput> {
   declare readonly paramsType?: ImageToTextParams;
+  declare readonly configType?: GenerationConfig & Pick<VisionConfig, 'imageProcessing' | 'maxImagePixels'>;
 
   static override readonly takes: InputKind = 'image';
 
@@ -60,7 +60,7 @@ export class ImageToText extends EncoderDecoderHandler<ImageInput> {
     },
   };
 
-  static override readonly schema: ConfigSchema = { ...WRITING, ...VISION_SCHEMA };
+  static override readonly schema: ConfigSchema = IMAGE_TO_TEXT_SCHEMA;
 
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(resize([384, 384]), toTensor(), normalize([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]));

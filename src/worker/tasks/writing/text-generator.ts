@@ -31,7 +31,9 @@ import {
   type GenerateTools,
   type Prompt,
 } from '../../handlers/generation-handler.js';
-import { STATE_SCHEMA } from '../../handlers/state-schema.js';
+import type { StateConfig } from '../../handlers/state-config.js';
+import { TEXT_GENERATOR_SCHEMA } from './schemas.js';
+import type { GenerationConfig } from '../../handlers/generation-handler.js';
 
 export type { GeneratedText } from '../../handlers/generation-handler.js';
 
@@ -43,7 +45,11 @@ export type TextGeneratorInput =
 
 /** The `params` of `text_generator`. */
 export interface TextGeneratorParams extends GenerationParams {
-  /** What the answer must be: any text, an object of JSON, or a value that fits a JSON Schema. Without it, any text. */
+  /**
+   * What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema
+   * with { type: 'json_schema', schema }. Without it, or with { type: 'text' }, any text.
+   * @schema {"type":"object"}
+   */
   readonly responseFormat?: ResponseFormat;
 }
 
@@ -60,6 +66,7 @@ export interface TextGeneratorParams extends GenerationParams {
  */
 export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   declare readonly paramsType?: TextGeneratorParams;
+  declare readonly configType?: GenerationConfig & StateConfig;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCausalLM', 'LMHeadModel'],
@@ -77,14 +84,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     { order: 190, reads: 'texts', input: 'past_key_values', main: { rank: 3 } },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    responseFormat: {
-      type: 'object',
-      description:
-        "What the answer must be: an object of JSON with { type: 'json_object' }, or a value that fits a JSON Schema with { type: 'json_schema', schema }. Without it, or with { type: 'text' }, any text.",
-    },
-    ...STATE_SCHEMA,
-  };
+  static override readonly schema: ConfigSchema = TEXT_GENERATOR_SCHEMA;
 
   /** The opened model. */
   model!: Session;

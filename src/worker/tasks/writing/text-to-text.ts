@@ -10,13 +10,13 @@ import { answerModel, answerTools, plainSettings } from '../../generation/golden
 import { GENERATION_CONFIG } from '../../generation/model-facts.js';
 import {
   readTextToTextSettings,
-  TEXT_TO_TEXT_SCHEMA,
   type TextToTextParams,
   type TextToTextSettings,
 } from '../../generation/text-to-text-settings.js';
 import { formatTokens, mostTokens } from '../../generation/prompt.js';
 import { readText } from '../../text/read-text.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
+import { TEXT_TO_TEXT_SCHEMA } from './schemas.js';
 
 export type { TextToTextParams } from '../../generation/text-to-text-settings.js';
 

@@ -6,12 +6,13 @@ import type { OutputInfo } from '../../../contract/tensors.js';
 import type { Embedding } from '../../outputs/embedding.js';
 import { transferResult } from '../../outputs/transfer.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { LENGTHS, siglipLengths } from './label-texts.js';
+import { siglipLengths, type TextLengths } from './label-texts.js';
 import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
-import { STATE_SCHEMA } from '../../handlers/state-schema.js';
+import type { StateConfig } from '../../handlers/state-config.js';
 import type { TextInput } from '../../handlers/text-handler.js';
-import { VISION_SCHEMA } from '../../handlers/vision-params.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
+import { IMAGE_TEXT_EMBEDDER_SCHEMA } from './schemas.js';
 
 /** The input of one row: an image; or a text, as a string, `{ text }`, or a Blob whose type begins with `text/`. */
 export type ImageTextInput = ImageInput | string | { readonly text: string };
@@ -28,6 +29,9 @@ function vectorOf(outputs: readonly OutputInfo[], name: string): OutputInfo {
     `The model has no output "${name}" or "${POOLED}", by which images and texts are compared; it has ${outputs.map((output) => `"${output.name}"`).join(', ')}. Export it with its projection.`,
   );
 }
+
+/** The keys of `handler:` that only the config sets. */
+export interface ImageTextEmbedderConfig extends Pick<VisionConfig, 'imageProcessing'>, TextLengths, StateConfig {}
 
 /**
  * Returns the features of each image or text as one vector of a space that both share, for search of images by words,
@@ -48,11 +52,8 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     handlerConfig: siglipLengths,
   };
 
-  static override readonly schema: ConfigSchema = {
-    imageProcessing: VISION_SCHEMA['imageProcessing']!,
-    ...LENGTHS,
-    ...STATE_SCHEMA,
-  };
+  declare readonly configType?: ImageTextEmbedderConfig;
+  static override readonly schema: ConfigSchema = IMAGE_TEXT_EMBEDDER_SCHEMA;
 
   #vision!: NodeHandler<HandlerOf<'image_feature_extractor'>>;
   #text!: NodeHandler<HandlerOf<'text_feature_extractor'>>;

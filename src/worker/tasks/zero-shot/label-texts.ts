@@ -3,16 +3,18 @@ import { TabServeError } from '../../../contract/errors.js';
 import type { Context, Params } from '../../../contract/handler.js';
 import type { Session, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { nextTask } from '../../../shared/next-task.js';
-import type { ConfigSchema } from '../../../shared/schema.js';
 import { slice } from '../../tensors/tensors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../../text/hugging-face.js';
 import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../../text/text-inputs.js';
 
 /** The `params` of a handler that looks in images for labels. */
 export interface LabelParams {
-  /** The labels to look for. */
+  /**
+   * The labels to look for. Without a default in the config, each request has its own.
+   * @minItems 1
+   */
   readonly labels?: readonly string[];
-  /** The text that the model reads for each label, with `{}` in the label's place. */
+  /** The text that the model reads for each label, with {} in the label's place. */
   readonly hypothesisTemplate?: string;
 }
 
@@ -20,9 +22,19 @@ const PLACE = '{}';
 
 /** How many tokens a text has. */
 export interface TextLengths {
-  /** The most; longer texts are truncated. Default: the limit in the tokenizer's files. */
+  /**
+   * The largest number of tokens in a text, including special tokens; longer texts are truncated. Default: the
+   * limit in the tokenizer's files.
+   * @integer
+   * @minimum 1
+   */
   readonly maxLength?: number;
-  /** Shorter texts are padded to so many. */
+  /**
+   * The number of tokens that shorter texts are padded to, for a model that was trained so, as SigLIP. Default:
+   * the longest text.
+   * @integer
+   * @minimum 1
+   */
   readonly padTo?: number;
 }
 
@@ -32,41 +44,6 @@ const SIGLIP_TOKENS = 64;
 /** Returns the keys of `handler:` that follow from the `config.json` of a model of images and texts. */
 export function siglipLengths({ model_type: type }: Params): Params {
   return type === 'siglip' ? { padTo: SIGLIP_TOKENS } : {};
-}
-
-/** The schema of `TextLengths`. */
-export const LENGTHS: ConfigSchema = {
-  maxLength: {
-    type: 'integer',
-    minimum: 1,
-    readOnly: true,
-    description:
-      "The largest number of tokens in a text, including special tokens; longer texts are truncated. Default: the limit in the tokenizer's files.",
-  },
-  padTo: {
-    type: 'integer',
-    minimum: 1,
-    readOnly: true,
-    description:
-      'The number of tokens that shorter texts are padded to, for a model that was trained so, as SigLIP. Default: the longest text.',
-  },
-};
-
-/** Returns the schema of the keys of `LabelParams`. @param template the default */
-export function labelSchema(template: string): ConfigSchema {
-  return {
-    labels: {
-      type: 'array',
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'The labels to look for. Without a default in the config, each request has its own.',
-    },
-    hypothesisTemplate: {
-      type: 'string',
-      description: "The text that the model reads for each label, with {} in the label's place.",
-      default: template,
-    },
-  };
 }
 
 /** Returns the value of a parameter for a row. */

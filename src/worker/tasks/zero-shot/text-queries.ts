@@ -8,8 +8,7 @@ import { numbersAt, toBox, toPixels } from '../../outputs/boxes/boxes.js';
 import type { DetectionDecoder } from '../../outputs/boxes/decoder.js';
 
 /** What the columns of a detector's logits are: the texts, or the tokens of one text. */
-export const COLUMNS = ['texts', 'tokens'] as const;
-export type Columns = (typeof COLUMNS)[number];
+export type Columns = 'texts' | 'tokens';
 
 export const LOGITS = 'logits';
 export const BOXES = 'pred_boxes';

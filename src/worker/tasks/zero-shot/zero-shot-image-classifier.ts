@@ -13,10 +13,9 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import {
   checkLabels,
   differentTexts,
-  labelSchema,
   labelsOf,
   LabelTexts,
-  LENGTHS,
+  type TextLengths,
   siglipLengths,
   textsOf,
   type LabelParams,
@@ -24,15 +23,33 @@ import {
 } from './label-texts.js';
 import { firstColumns, labelVectors, logitsOf, type LabelVectors } from './label-vectors.js';
 import type { Row } from '../../handlers/row.js';
-import { STATE_SCHEMA } from '../../handlers/state-schema.js';
+import type { StateConfig } from '../../handlers/state-config.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
+import { ZERO_SHOT_IMAGE_CLASSIFIER_SCHEMA } from './schemas.js';
+import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The `params` of `zero_shot_image_classifier`. */
-export interface ZeroShotImageClassifierParams extends VisionParams, LabelParams {}
+export interface ZeroShotImageClassifierParams extends VisionParams, LabelParams {
+  /**
+   * The text that the model reads for each label, with {} in the label's place.
+   * @default 'This is a photo of {}.'
+   */
+  readonly hypothesisTemplate?: string;
+}
 
 /** The model's output `[images, texts]`. */
 const LOGITS = 'logits_per_image';
+
+/** The keys of `handler:` that only the config sets. */
+export interface ZeroShotImageClassifierConfig extends VisionConfig, TextLengths, StateConfig {
+  /**
+   * Whether the probabilities are those among the labels (softmax), or each label has its own (sigmoid), for a
+   * model that was trained so, as SigLIP.
+   * @default 'softmax'
+   */
+  readonly activation?: 'softmax' | 'sigmoid';
+}
 
 /**
  * Chooses among labels that a request names, by a model that compares images with texts, such as CLIP and SigLIP, as
@@ -64,18 +81,8 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
     { order: 10, reads: 'images-and-texts', outputs: ['logits_per_image'] },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    ...labelSchema('This is a photo of {}.'),
-    activation: {
-      enum: ['softmax', 'sigmoid'],
-      readOnly: true,
-      description:
-        'Whether the probabilities are those among the labels (softmax), or each label has its own (sigmoid), for a model that was trained so, as SigLIP.',
-      default: 'softmax',
-    },
-    ...LENGTHS,
-    ...STATE_SCHEMA,
-  };
+  declare readonly configType?: ZeroShotImageClassifierConfig;
+  static override readonly schema: ConfigSchema = ZERO_SHOT_IMAGE_CLASSIFIER_SCHEMA;
 
   #texts!: LabelTexts;
   /** Whether the vectors of labels are worth a third text beside two: without them, each request would read it. */

@@ -7,35 +7,51 @@ import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { architectureOf } from '../../../shared/hugging-face.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import type { DetectionDecoder, TensorView } from '../../outputs/boxes/decoder.js';
-import {
-  BOXES,
-  COLUMNS,
-  joinTextQueries,
-  LOGITS,
-  readTextQueries,
-  textQueryDecoder,
-  type Columns,
-} from './text-queries.js';
+import { BOXES, joinTextQueries, LOGITS, readTextQueries, textQueryDecoder, type Columns } from './text-queries.js';
 import { concat, pad, slice } from '../../tensors/tensors.js';
 import { TEXT_INPUTS } from '../../text/text-inputs.js';
 import {
   checkLabels,
-  labelSchema,
   labelsOf,
   LabelTexts,
-  LENGTHS,
+  type TextLengths,
   textsOf,
   type LabelParams,
   type ParamOf,
 } from './label-texts.js';
 import { DetectionHandler, type ObjectDetectorParams } from '../../handlers/detection-handler.js';
 import type { Row } from '../../handlers/row.js';
+import { ZERO_SHOT_OBJECT_DETECTOR_SCHEMA } from './schemas.js';
+import type { DetectionHandlerConfig } from '../../handlers/detection-handler.js';
 
 /** The `params` of `zero_shot_object_detector`. */
-export interface ZeroShotObjectDetectorParams extends ObjectDetectorParams, LabelParams {}
+export interface ZeroShotObjectDetectorParams extends ObjectDetectorParams, LabelParams {
+  /**
+   * The text that the model reads for each label, with {} in the label's place.
+   * @default '{}'
+   */
+  readonly hypothesisTemplate?: string;
+  /**
+   * The confidence threshold, in 0..1: detections of a lower score are dropped.
+   * @minimum 0
+   * @maximum 1
+   * @default 0.1
+   */
+  readonly scoreThreshold?: number;
+}
 
 /** The confidence threshold of transformers' pipeline. */
 const SCORE_THRESHOLD = 0.1;
+
+/** The keys of `handler:` that only the config sets. */
+export interface ZeroShotObjectDetectorConfig extends DetectionHandlerConfig, TextLengths {
+  /**
+   * What the columns of the output "logits", [images, queries, columns], are: the texts (OWL-ViT), or the tokens
+   * of one text (Grounding DINO).
+   * @default 'texts'
+   */
+  readonly columns?: 'texts' | 'tokens';
+}
 
 /**
  * Finds in images what the labels of a request name, by a model that reads images and texts, such as OWL-ViT and
@@ -60,18 +76,8 @@ export class ZeroShotObjectDetector extends DetectionHandler {
     { order: 20, reads: 'images-and-texts', main: {}, hasBoxes: true },
   ];
 
-  static override readonly schema: ConfigSchema = {
-    ...labelSchema('{}'),
-    scoreThreshold: { ...DetectionHandler.schema['scoreThreshold'], default: SCORE_THRESHOLD },
-    columns: {
-      enum: [...COLUMNS],
-      readOnly: true,
-      description:
-        'What the columns of the output "logits", [images, queries, columns], are: the texts (OWL-ViT), or the tokens of one text (Grounding DINO).',
-      default: 'texts',
-    },
-    ...LENGTHS,
-  };
+  declare readonly configType?: ZeroShotObjectDetectorConfig;
+  static override readonly schema: ConfigSchema = ZERO_SHOT_OBJECT_DETECTOR_SCHEMA;
 
   override threshold = SCORE_THRESHOLD;
 

@@ -1,0 +1,11 @@
+/** The key by which a handler that keeps values between requests limits them: `context.kept`. */
+export interface StateConfig {
+  /**
+   * The most bytes of what a worker keeps between requests, such as key–value caches and the embeddings of images;
+   * 0 for nothing. Each is freed when no request has used it for five minutes.
+   * @integer
+   * @minimum 0
+   * @default 268435456
+   */
+  readonly maxStateBytes?: number;
+}

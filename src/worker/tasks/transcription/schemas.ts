@@ -1,0 +1,15 @@
+/** The schemas of params and of the config's keys: made from their types by `scripts/config-docs.mjs`. */
+import type { ConfigSchema } from '../../../shared/schema.js';
+
+export const SPEECH_TO_TEXT_SCHEMA: ConfigSchema = {
+  chunkLength: { type: 'number', minimum: 1 },
+  language: { type: 'string', minLength: 1 },
+  task: { enum: ['transcribe', 'translate'] },
+  timestamps: { enum: ['segment'] },
+  suppressTokens: { type: 'array', items: { type: 'integer', minimum: 0 } },
+  beginSuppressTokens: { type: 'array', items: { type: 'integer', minimum: 0 } },
+  numBeams: { type: 'integer', minimum: 1, maximum: 64 },
+  lengthPenalty: { type: 'number' },
+  earlyStopping: { anyOf: [{ type: 'boolean' }, { enum: ['never'] }] },
+  maxDuration: { type: 'number', exclusiveMinimum: 0, default: 3600, readOnly: true },
+};

@@ -1,0 +1,35 @@
+/** The schemas of params and of the config's keys: made from their types by `scripts/config-docs.mjs`. */
+import type { ConfigSchema } from '../../../shared/schema.js';
+
+export const IMAGE_TO_TEXT_SCHEMA: ConfigSchema = {
+  forcedBosTokenId: { type: 'integer', minimum: 0 },
+  decoderStartTokenId: { type: 'integer', minimum: 0 },
+  numBeams: { type: 'integer', minimum: 1, maximum: 64 },
+  lengthPenalty: { type: 'number' },
+  earlyStopping: { anyOf: [{ type: 'boolean' }, { enum: ['never'] }] },
+  exifOrientation: { type: 'boolean', default: true },
+  background: {
+    type: 'array',
+    items: { type: 'integer', minimum: 0, maximum: 255 },
+    minItems: 3,
+    maxItems: 3,
+    default: [255, 255, 255],
+  },
+  imageProcessing: { type: 'array', readOnly: true },
+  maxImagePixels: { type: 'integer', minimum: 1, readOnly: true },
+};
+
+export const TEXT_GENERATOR_SCHEMA: ConfigSchema = {
+  responseFormat: { type: 'object' },
+  maxStateBytes: { type: 'integer', minimum: 0, default: 268435456, readOnly: true },
+};
+
+export const TEXT_TO_TEXT_SCHEMA: ConfigSchema = {
+  numBeams: { type: 'integer', minimum: 1, maximum: 64 },
+  lengthPenalty: { type: 'number' },
+  earlyStopping: { anyOf: [{ type: 'boolean' }, { enum: ['never'] }] },
+  forcedBosTokenId: { type: 'integer', minimum: 0 },
+  decoderStartTokenId: { type: 'integer', minimum: 0 },
+  srcLang: { type: 'string', minLength: 1 },
+  tgtLang: { type: 'string', minLength: 1 },
+};
