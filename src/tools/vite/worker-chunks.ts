@@ -23,7 +23,7 @@ export const FIRST = [
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',
-  'worker/handlers/state-schema',
+  'worker/handlers/schemas',
   'worker/handlers/workflow-handler',
   'worker/outputs/maps',
   'worker/outputs/runs',
