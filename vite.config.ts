@@ -54,7 +54,6 @@ export default defineConfig({
       'js-yaml',
       '@noble/hashes/sha2.js',
       '@huggingface/jinja',
-      '@huggingface/tokenizers',
       '@cfworker/json-schema',
       '@zip.js/zip.js/lib/zip-core-custom.js',
       'modern-tar',

@@ -59,7 +59,6 @@ const LIMITS = [
   { what: 'tfjs: a layers model, in addition', limit: 75, measure: () => file('standalone/tfjs-layers.js') },
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
-  { what: "Hugging Face's tokenizers", limit: 12, measure: () => file('standalone/tokenizers.js') },
   { what: 'the package, without source maps', limit: 2760, measure: () => all((name) => !name.endsWith('.map')) },
   { what: 'its source maps', limit: 3850, measure: () => all((name) => name.endsWith('.map')) },
 ];

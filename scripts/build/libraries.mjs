@@ -41,7 +41,6 @@ export const LIBRARIES = {
     inModules: true,
   },
   jinja: { entry: `export { Template } from '@huggingface/jinja';`, needed: 'Template', inModules: false },
-  tokenizers: { entry: `export { Tokenizer } from '@huggingface/tokenizers';`, needed: 'Tokenizer', inModules: false },
   yaml: {
     entry: `export { CORE_SCHEMA, loadAll, mapTag, mergeTag } from 'js-yaml';`,
     needed: 'loadAll',

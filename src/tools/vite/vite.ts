@@ -9,7 +9,6 @@ import { workerChunks } from './worker-chunks.js';
  */
 const DEPENDENCIES = [
   '@huggingface/jinja',
-  '@huggingface/tokenizers',
   '@noble/hashes/sha2.js',
   '@zip.js/zip.js/lib/zip-core-custom.js',
   'comlink',

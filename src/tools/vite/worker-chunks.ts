@@ -19,7 +19,7 @@ export const FIRST = [
   'worker/handlers/base-handler',
   'worker/handlers/several-labels',
   'worker/tasks/pictures/image-classifier',
-  ...['jinja', 'onnx-webgl', 'tokenizers', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
+  ...['jinja', 'onnx-webgl', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',

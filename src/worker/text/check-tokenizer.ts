@@ -2,42 +2,45 @@ import { shorten } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { wrongValue } from '../../shared/read-options.js';
 import { isRecord } from '../../shared/schema.js';
-import { MAX_ROW_TOKENS } from './limits.js';
+import { MAX_IDS, MAX_ROW_TOKENS } from './limits.js';
 import type { Template } from './post-processor.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Checks the values of a `tokenizer.json` that become token ids, or decide how long a row is. The library itself checks
- * only whether the main keys are there.
+ * Checks the values of a `tokenizer.json` that become token ids, or decide how long a row is, and those of its model.
  * @throws `model-format` naming the key, what it must be, and its value
  */
 export function checkTokenizer(json: unknown): void {
   const root = record('the file', json);
   const model = record('model', root['model']);
   checkVocabulary(model);
-  if (model['merges'] !== undefined) list('model.merges', model['merges']);
+  for (const key of ['unk_token', 'continuing_subword_prefix', 'end_of_word_suffix'])
+    optional(model[key], (value) => string(`model.${key}`, value));
+  optional(model['max_input_chars_per_word'], (value) => count('model.max_input_chars_per_word', value));
   optional(root['added_tokens'], (value) =>
     list('added_tokens', value).forEach((token, at) => {
       const { id, content } = record(`added_tokens[${at}]`, token);
-      count(`added_tokens[${at}].id`, id);
-      if (typeof content !== 'string') throw wrong(`added_tokens[${at}].content`, 'a string', content);
+      count(`added_tokens[${at}].id`, id, MAX_IDS - 1);
+      string(`added_tokens[${at}].content`, content);
     }),
   );
   optional(root['truncation'], (value) => count('truncation.max_length', record('truncation', value)['max_length']));
   optional(root['padding'], (value) => checkPadding(record('padding', value)));
 }
 
-function checkVocabulary({ type, vocab }: Json): void {
+function checkVocabulary({ type, vocab, unk_id }: Json): void {
   if (type === 'Unigram' || Array.isArray(vocab)) {
-    list('model.vocab', vocab).forEach((pair, id) => {
+    const tokens = list('model.vocab', vocab);
+    tokens.forEach((pair, id) => {
       const fits = Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'number';
       if (!fits) throw wrong(`model.vocab[${id}]`, 'a token and its score', pair);
     });
+    optional(unk_id, (value) => count('model.unk_id', value, tokens.length - 1));
     return;
   }
   const ids = record('model.vocab', vocab);
-  for (const token in ids) if (!isCount(ids[token])) count(`model.vocab["${shorten(token)}"]`, ids[token]);
+  for (const token in ids) if (!isCount(ids[token], MAX_IDS - 1)) count(`model.vocab["${shorten(token)}"]`, ids[token], MAX_IDS - 1);
 }
 
 /** Checks the ids that a `post_processor` adds to each row. @throws `model-format` */
@@ -77,13 +80,18 @@ function list(key: string, value: unknown): readonly unknown[] {
   return value;
 }
 
+function string(key: string, value: unknown): void {
+  if (typeof value !== 'string') throw wrong(key, 'a string', value);
+}
+
 /** Checks a count or a token id. */
 function count(key: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
   if (isCount(value, most)) return;
   throw wrong(key, most < Number.MAX_SAFE_INTEGER ? `an integer in 0..${most}` : 'an integer from 0 on', value);
 }
 
-function isCount(value: unknown, most = Number.MAX_SAFE_INTEGER): boolean {
+/** Returns whether a value is a count or a token id. */
+export function isCount(value: unknown, most = Number.MAX_SAFE_INTEGER): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most;
 }
 

@@ -111,7 +111,7 @@ function isLocal(step: Step, marker: string): boolean {
  * at once tokenizes each by itself.
  */
 function joinsNoWords(model: Step, vocabulary: readonly string[], marker: string): boolean {
-  if (model['ignore_merges'] || model['end_of_word_suffix'] || model['continuing_subword_suffix']) return false;
+  if (model['ignore_merges'] || model['end_of_word_suffix']) return false;
   if (model['type'] === 'WordPiece' || marker === '' || !vocabulary.includes(marker)) return false;
   return vocabulary.every((token) => {
     let start = 0;

@@ -1,24 +1,26 @@
 import type { Files } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
-import { load } from '../libraries/tokenizers.js';
+import { wrongValue } from '../../shared/read-options.js';
+import { isRecord } from '../../shared/schema.js';
 import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
 import { createEncoder, type Encoder, type TokenizerParts } from './encoding/encoder.js';
-import type { ModelJson } from './encoding/model.js';
-import { inKnownSteps } from './normalizers.js';
+import { createModel, type ModelJson } from './encoding/model.js';
 import { addedTokens, fill, parsePostProcessor, roomOf } from './post-processor.js';
+import type { DecoderJson } from './decoders.js';
 import { createDetokenizer } from './detokenizer.js';
 import { tokenBytes } from './token-bytes.js';
 import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
 import { truncate, type Truncation } from './truncate.js';
+import { Vocabulary } from './vocabulary.js';
 
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
 type Steps = TokenizerParts['json'];
 
-/** The parts of a `tokenizer.json` that `@huggingface/tokenizers` does not do. */
+/** A `tokenizer.json`. */
 interface TokenizerJson extends Steps {
   readonly truncation?: { readonly max_length: number; readonly direction?: string; readonly strategy?: string } | null;
   readonly padding?: {
@@ -28,8 +30,8 @@ interface TokenizerJson extends Steps {
     readonly pad_id: number;
     readonly pad_type_id: number;
   } | null;
-  readonly decoder?: Parameters<typeof tokenBytes>[1];
-  readonly model?: ModelJson & { readonly max_input_chars_per_word?: number };
+  readonly decoder?: DecoderJson | null;
+  readonly model: ModelJson & { readonly vocab: object };
 }
 
 /** A tokenizer that tells where in a text tokens stand, as Python's `offset_mapping`, and serves generation. */
@@ -102,20 +104,10 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
   const json = (await files.json(TOKENIZER)) as TokenizerJson;
   const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
   checkTokenizer(json);
-  const { Tokenizer } = await load();
-  const normalizer = inKnownSteps(json.normalizer);
+  if (!isRecord(config as unknown)) throw wrongValue(TOKENIZER_CONFIG, 'a mapping', config, 'model-format');
   try {
-    const tokenizer = new Tokenizer(
-      {
-        pre_tokenizer: null,
-        decoder: null,
-        added_tokens: [],
-        ...json,
-        normalizer,
-        post_processor: null,
-      },
-      config,
-    );
+    const { model } = json;
+    const vocabulary = new Vocabulary(model.vocab, json.added_tokens ?? []);
     const template = parsePostProcessor(json.post_processor);
     checkTemplate(template);
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
@@ -123,30 +115,30 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
     const truncation = truncationOf(json, config);
     const shorten = shortening(json);
     const encoder = createEncoder({
-      json: { ...json, normalizer },
-      // The library's types hide what it builds of its models' types.
-      built: tokenizer as unknown as TokenizerParts['built'],
+      json,
+      tokenizeWord: createModel(model, vocabulary.ids),
       cutPoints: findCutPoints({ ...json }, { ...config }),
       template,
       side: truncation.side,
     });
     const idsOf = (tokens: readonly { readonly id: number }[]): readonly number[] => tokens.map(({ id }) => id);
-    const detokenizer = createDetokenizer(tokenizer, json.decoder, config.clean_up_tokenization_spaces ?? false);
+    const cleansUp = config.clean_up_tokenization_spaces ?? false;
+    const detokenizer = createDetokenizer(vocabulary, json.decoder, model.end_of_word_suffix, cleansUp);
     const idOf = (token: string | undefined): number | undefined =>
-      token === undefined ? undefined : tokenizer.token_to_id(token);
+      token === undefined ? undefined : vocabulary.idOf(token);
     return {
       detokenizer,
       idOf,
       maskId: specialId('mask_token', config, idOf),
       unknownId: specialId('unk_token', config, idOf),
       classId: specialId('cls_token', config, idOf),
-      wordPrefix: json.model?.continuing_subword_prefix ?? '',
+      wordPrefix: model.continuing_subword_prefix ?? '',
       decode: (ids, keepsSpecial = false) =>
         detokenizer.join(
-          ids.flatMap((id) => (keepsSpecial ? tokenizer.id_to_token(id) : detokenizer.pieceOf(id)) ?? []),
+          ids.flatMap((id) => (keepsSpecial ? vocabulary.tokenOf(id) : detokenizer.pieceOf(id)) ?? []),
         ),
-      tokenOf: (id) => tokenizer.id_to_token(id),
-      tokenBytes: () => tokenBytes(tokenizer, json.decoder),
+      tokenOf: (id) => vocabulary.tokenOf(id),
+      tokenBytes: () => tokenBytes(vocabulary, json.decoder),
       tokensOf: (text, most) => idsOf(encoder.read(shorten(text)).take(most)),
       locate: encoder.locate,
       windows: encoder.windows,
@@ -166,13 +158,6 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
     };
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
-    const [, kind, type] = /^Unknown (\w+) type: (.*)$/.exec(messageOf(cause)) ?? [];
-    if (kind !== undefined)
-      throw new TabServeError(
-        'unsupported',
-        `${TOKENIZER} has the ${kind} "${type}", which TabServe does not support. Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`,
-        { cause },
-      );
     throw new TabServeError('model-format', `${TOKENIZER} is not a tokenizer: ${messageOf(cause)}`, { cause });
   }
 }
@@ -247,7 +232,7 @@ function sideOf(direction: string | undefined): 'left' | 'right' {
  * are split only at spaces and punctuation. A shortened word is still too long, so its token is the same.
  */
 function shortening({ model, pre_tokenizer }: TokenizerJson): (text: string) => string {
-  if (model?.type !== 'WordPiece' || pre_tokenizer?.type !== 'BertPreTokenizer') return (text) => text;
+  if (model.type !== 'WordPiece' || pre_tokenizer?.type !== 'BertPreTokenizer') return (text) => text;
   const most = (model.max_input_chars_per_word ?? 100) + 10;
   return (text) => {
     // A loop: a regular expression has no room on its stack for a run of millions.

@@ -1,13 +1,6 @@
-import type { Tokenizer } from '@huggingface/tokenizers';
 import { TabServeError } from '../../contract/errors.js';
-
-interface DecoderJson {
-  readonly type?: string;
-  readonly decoders?: readonly DecoderJson[];
-  readonly pattern?: { readonly String?: string };
-  readonly content?: string;
-  readonly replacement?: string;
-}
+import type { DecoderJson } from './decoders.js';
+import type { Vocabulary } from './vocabulary.js';
 
 /**
  * Returns the bytes of UTF-8 that each token stands for, by its id, as characters from 0 to 255; undefined for a special
@@ -15,14 +8,13 @@ interface DecoderJson {
  * @throws `invalid-input` for a decoder with which a token's text depends on the tokens beside it
  */
 export function tokenBytes(
-  tokenizer: Tokenizer,
+  vocabulary: Vocabulary,
   decoder: DecoderJson | null | undefined,
 ): readonly (string | undefined)[] {
   const bytesOf = pieceBytes(decoder);
   const found: (string | undefined)[] = [];
-  for (const [piece, id] of tokenizer.get_vocab(false)) found[id] = bytesOf(piece);
-  for (const [id, { special, content }] of tokenizer.get_added_tokens_decoder())
-    found[id] = special ? undefined : utf8Of(content);
+  for (const [piece, id] of vocabulary.ids) found[id] = bytesOf(piece);
+  for (const { id, special, content } of vocabulary.added) found[id] = special ? undefined : utf8Of(content);
   return found;
 }
 

@@ -1,33 +1,27 @@
 import { TabServeError } from '../../../contract/errors.js';
 import { notApplicable } from '../check-tokenizer.js';
 import { checkLength, checkMarks, MAX_WINDOWS } from '../limits.js';
-import type { Normalizer } from '../normalizers.js';
 import { roomOf, type PostProcessor, type Template } from '../post-processor.js';
 import type { Encoding } from '../tokenizer.js';
 import { TokenStream } from '../token-stream.js';
 import type { Truncation } from '../truncate.js';
 import { createSplitter, type AddedTokenJson, type TextPart } from './added-tokens.js';
 import { AlignedText } from './aligned-text.js';
-import { createWordTokenizer, type BuiltModel, type ModelJson } from './model.js';
-import { createNormalizer, type BuiltStep } from './normalize.js';
+import type { TokenizeWord } from './model.js';
+import { createNormalizer, type Normalizer } from './normalize.js';
 import { createPreTokenizer, type PreTokenizerJson } from './pre-tokenize.js';
 import { fillPlaces, windowsOf, type LocatedToken } from './places.js';
 import { findTrim, trimRange } from './trim.js';
 
-/** What `tokenizer.json` says of a tokenizer, and what the library has built of it. */
+/** What `tokenizer.json` says of a tokenizer, and what was made of it. */
 export interface TokenizerParts {
   readonly json: {
     readonly normalizer?: Normalizer | null;
     readonly pre_tokenizer?: PreTokenizerJson | null;
     readonly added_tokens?: readonly AddedTokenJson[] | null;
-    readonly model?: ModelJson;
     readonly post_processor?: PostProcessor | null;
   };
-  readonly built: {
-    readonly normalizer: BuiltStep | null;
-    readonly pre_tokenizer: BuiltStep | null;
-    readonly model: BuiltModel;
-  };
+  readonly tokenizeWord: TokenizeWord;
   /** Where texts can be cut; see `TokenStream`. */
   readonly cutPoints: RegExp | undefined;
   readonly template: Template;
@@ -52,20 +46,13 @@ export interface Encoder {
 }
 
 /**
- * Creates what encodes texts from the parts of a tokenizer. It does what Hugging Face's tokenizers do, step by step,
- * because the library forgets where a text's characters went, and its steps differ on many texts (of 2,000 odd ones, in
- * ten kinds of tokenizers, between 265 and 1,327); only the model is its own.
+ * Creates what encodes texts from the parts of a tokenizer. It does what Hugging Face's tokenizers do, step by step.
  * @throws `unsupported` for a part that is not known here
  */
-export function createEncoder({ json, built, cutPoints, template, side }: TokenizerParts): Encoder {
+export function createEncoder({ json, tokenizeWord, cutPoints, template, side }: TokenizerParts): Encoder {
   const added = json.added_tokens ?? [];
-  const normalize = createNormalizer(json.normalizer, built.normalizer);
-  const preTokenize = createPreTokenizer(json.pre_tokenizer, built.pre_tokenizer);
-  const tokenizeWord = createWordTokenizer(
-    json.model ?? {},
-    built.model,
-    added.map(({ content }) => content),
-  );
+  const normalize = createNormalizer(json.normalizer);
+  const preTokenize = createPreTokenizer(json.pre_tokenizer);
   const split = createSplitter(added, normalize);
   const trim = findTrim(json.post_processor);
 

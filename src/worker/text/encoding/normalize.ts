@@ -1,31 +1,41 @@
 import { TabServeError } from '../../../contract/errors.js';
-import type { Normalizer } from '../normalizers.js';
 import type { AlignedText, Change } from './aligned-text.js';
 import { readCharsmap } from './charsmap.js';
+import { toRegExp, type PatternJson } from './patterns.js';
 import { isWhiteSpace, spacesAfter, spacesBefore } from './spaces.js';
 import { toUnicodeForm } from './unicode-forms.js';
 
 export type Normalize = (text: AlignedText) => AlignedText;
 
-/** What the library has made of a step: it translates the step's pattern to JavaScript's. */
-export interface BuiltStep {
-  readonly pattern?: RegExp | null;
-  readonly normalizers?: readonly (BuiltStep | null)[];
-  readonly tokenizers?: readonly (BuiltStep | null)[];
+/** A normalizer of a `tokenizer.json`. */
+export interface Normalizer {
+  readonly type: string;
+  readonly normalizers?: readonly Normalizer[];
+  readonly clean_text?: boolean;
+  readonly handle_chinese_chars?: boolean;
+  readonly strip_accents?: boolean | null;
+  readonly lowercase?: boolean;
+  readonly strip_left?: boolean;
+  readonly strip_right?: boolean;
+  readonly prepend?: string;
+  readonly pattern?: PatternJson;
+  readonly content?: string;
+  readonly precompiled_charsmap?: unknown;
 }
+
+/** The characters that `Nmt` removes, and those that it makes spaces. */
+const NMT_REMOVED = /[\u0001-\u0008\u000b\u000e-\u001f\u007f\u008f\u009f]/gu;
+const NMT_SPACES = /[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]/gu;
 
 /**
  * Returns the function of a normalizer, which aligns texts as Hugging Face's own does.
- * @param built the same normalizer in the library
- * @throws `unsupported` for a type that is not known here
+ * @throws `unsupported` for a type that is not known here; `model-format` if one of its values is wrong
  */
-export function createNormalizer(json: Normalizer | null | undefined, built: BuiltStep | null): Normalize {
+export function createNormalizer(json: Normalizer | null | undefined): Normalize {
   if (!json) return (text) => text;
   switch (json.type) {
     case 'Sequence': {
-      const steps = (json.normalizers ?? []).map((step, at) =>
-        createNormalizer(step, built?.normalizers?.[at] ?? null),
-      );
+      const steps = (json.normalizers ?? []).map(createNormalizer);
       return (text) => steps.reduce((changed, step) => step(changed), text);
     }
     case 'BertNormalizer':
@@ -47,9 +57,11 @@ export function createNormalizer(json: Normalizer | null | undefined, built: Bui
       return (text) => text.prepend(json.prepend ?? '');
     case 'Replace': {
       const { content = '' } = json;
-      const pattern = built?.pattern;
-      return (text) => (pattern ? text.replace(pattern, content) : text);
+      const pattern = toRegExp(json.pattern);
+      return (text) => text.replace(pattern, content);
     }
+    case 'Nmt':
+      return (text) => text.replace(NMT_REMOVED, '').replace(NMT_SPACES, ' ');
     case 'Precompiled': {
       const replacement = readCharsmap(json.precompiled_charsmap);
       return (text) => precompiled(text, replacement);

@@ -1,7 +1,8 @@
 import { wrongValue } from '../../../shared/read-options.js';
 import { byteLevelAlphabet } from '../token-bytes.js';
 import { BEHAVIORS, findMatches, type AlignedText, type Change, type SplitBehavior } from './aligned-text.js';
-import { unknownStep, type BuiltStep } from './normalize.js';
+import { unknownStep } from './normalize.js';
+import { toRegExp, type PatternJson } from './patterns.js';
 
 /** Splits a text into words, which a model tokenizes one by one. */
 export type PreTokenize = (text: AlignedText) => readonly AlignedText[];
@@ -10,6 +11,7 @@ export type PreTokenize = (text: AlignedText) => readonly AlignedText[];
 export interface PreTokenizerJson {
   readonly type: string;
   readonly pretokenizers?: readonly PreTokenizerJson[];
+  readonly pattern?: PatternJson;
   readonly behavior?: SplitBehavior;
   readonly invert?: boolean;
   readonly individual_digits?: boolean;
@@ -30,16 +32,13 @@ const BYTE_LEVEL =
 
 /**
  * Returns the function of a pre-tokenizer, which splits and aligns texts as Hugging Face's own does.
- * @param built the same pre-tokenizer in the library
- * @throws `unsupported` for a type that is not known here
+ * @throws `unsupported` for a type that is not known here; `model-format` if one of its values is wrong
  */
-export function createPreTokenizer(json: PreTokenizerJson | null | undefined, built: BuiltStep | null): PreTokenize {
+export function createPreTokenizer(json: PreTokenizerJson | null | undefined): PreTokenize {
   if (!json) return (text) => [text];
   switch (json.type) {
     case 'Sequence': {
-      const steps = (json.pretokenizers ?? []).map((step, at) =>
-        createPreTokenizer(step, built?.tokenizers?.[at] ?? null),
-      );
+      const steps = (json.pretokenizers ?? []).map(createPreTokenizer);
       return (text) => steps.reduce<readonly AlignedText[]>((parts, step) => parts.flatMap(step), [text]);
     }
     case 'BertPreTokenizer':
@@ -57,8 +56,8 @@ export function createPreTokenizer(json: PreTokenizerJson | null | undefined, bu
     case 'Split': {
       const { invert = false } = json;
       const behavior = behaviorOf(json);
-      const pattern = built?.pattern;
-      return (text) => (pattern ? splitAt(text, pattern, behavior, invert) : [text]);
+      const pattern = toRegExp(json.pattern);
+      return (text) => splitAt(text, pattern, behavior, invert);
     }
     case 'FixedLength':
       return (text) => splitAt(text, new RegExp(`[^]{1,${json.length ?? 5}}`, 'gu'), 'Isolated');

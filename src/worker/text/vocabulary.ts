@@ -1,0 +1,42 @@
+import type { AddedTokenJson } from './encoding/added-tokens.js';
+
+/** The tokens of a `tokenizer.json`, and their ids. */
+export class Vocabulary {
+  /** The ids of the model's own tokens. */
+  readonly ids: ReadonlyMap<string, number>;
+  /** The tokens that the tokenizer adds to the model's, by their contents. */
+  readonly #added: ReadonlyMap<string, AddedTokenJson>;
+  readonly #tokens: string[] = [];
+  readonly #special = new Set<number>();
+
+  /** @param vocab `vocab` of the model: a mapping to ids, or a list of tokens and scores, in the order of their ids */
+  constructor(vocab: object, added: readonly AddedTokenJson[]) {
+    this.ids = new Map(
+      Array.isArray(vocab) ? (vocab as [string, number][]).map(([token], id) => [token, id]) : Object.entries(vocab),
+    );
+    for (const [token, id] of this.ids) this.#tokens[id] = token;
+    this.#added = new Map(added.map((token) => [token.content, token]));
+    for (const { id, content, special } of added) {
+      this.#tokens[id] = content;
+      if (special) this.#special.add(id);
+    }
+  }
+
+  /** The tokens that the tokenizer adds. */
+  get added(): readonly AddedTokenJson[] {
+    return [...this.#added.values()];
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#added.get(token)?.id ?? this.ids.get(token);
+  }
+
+  tokenOf(id: number): string | undefined {
+    return this.#tokens[id];
+  }
+
+  /** Returns whether a token is special: no part of a text. */
+  isSpecial(id: number): boolean {
+    return this.#special.has(id);
+  }
+}
