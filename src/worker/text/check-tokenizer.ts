@@ -2,7 +2,7 @@ import { shorten } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { wrongValue } from '../../shared/read-options.js';
 import { isRecord } from '../../shared/schema.js';
-import { MAX_IDS, MAX_ROW_TOKENS } from './limits.js';
+import { MAX_ROW_TOKENS, MAX_TOKEN_ID } from './limits.js';
 import type { Template } from './post-processor.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export function checkTokenizer(json: unknown): void {
   optional(root['added_tokens'], (value) =>
     list('added_tokens', value).forEach((token, at) => {
       const { id, content } = record(`added_tokens[${at}]`, token);
-      count(`added_tokens[${at}].id`, id, MAX_IDS - 1);
+      count(`added_tokens[${at}].id`, id, MAX_TOKEN_ID);
       string(`added_tokens[${at}].content`, content);
     }),
   );
@@ -40,7 +40,8 @@ function checkVocabulary({ type, vocab, unk_id }: Json): void {
     return;
   }
   const ids = record('model.vocab', vocab);
-  for (const token in ids) if (!isCount(ids[token], MAX_IDS - 1)) count(`model.vocab["${shorten(token)}"]`, ids[token], MAX_IDS - 1);
+  for (const token in ids)
+    if (!isCount(ids[token], MAX_TOKEN_ID)) count(`model.vocab["${shorten(token)}"]`, ids[token], MAX_TOKEN_ID);
 }
 
 /** Checks the ids that a `post_processor` adds to each row. @throws `model-format` */

@@ -94,6 +94,11 @@ function strip(json: DecoderJson): Decode {
     });
 }
 
+/** What these two decoders clean up, which is one more than what transformers does. */
+function cleaned(text: string): string {
+  return cleanUp(text.replaceAll(' do not', " don't"));
+}
+
 function wordPieces(json: DecoderJson): Decode {
   const prefix = textOf(json, 'prefix', '##');
   const { cleanup = true } = json;
@@ -101,7 +106,7 @@ function wordPieces(json: DecoderJson): Decode {
   return (tokens) =>
     tokens.map((token, at) => {
       const text = at === 0 ? token : joined(token);
-      return cleanup ? cleanUp(text) : text;
+      return cleanup ? cleaned(text) : text;
     });
 }
 
@@ -115,7 +120,7 @@ function ctc(json: DecoderJson): Decode {
       .filter((token, at) => token !== tokens[at - 1])
       .map((token) => {
         const text = pad === '' ? token : token.replaceAll(pad, '');
-        return cleanup ? cleanUp(text).replaceAll(delimiter, ' ') : text;
+        return cleanup ? cleaned(text).replaceAll(delimiter, ' ') : text;
       });
 }
 

@@ -134,9 +134,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       classId: specialId('cls_token', config, idOf),
       wordPrefix: model.continuing_subword_prefix ?? '',
       decode: (ids, keepsSpecial = false) =>
-        detokenizer.join(
-          ids.flatMap((id) => (keepsSpecial ? vocabulary.tokenOf(id) : detokenizer.pieceOf(id)) ?? []),
-        ),
+        detokenizer.join(ids.flatMap((id) => (keepsSpecial ? vocabulary.tokenOf(id) : detokenizer.pieceOf(id)) ?? [])),
       tokenOf: (id) => vocabulary.tokenOf(id),
       tokenBytes: () => tokenBytes(vocabulary, json.decoder),
       tokensOf: (text, most) => idsOf(encoder.read(shorten(text)).take(most)),

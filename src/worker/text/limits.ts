@@ -18,8 +18,8 @@ export const MAX_MARKS = 256;
 /** The largest number of tokens to which a tokenizer's files may ask to pad a row. */
 export const MAX_ROW_TOKENS = 1_000_000;
 
-/** Ids of tokens are less than this: two of them are one number, which is exact below 2 ** 53. */
-export const MAX_IDS = 2 ** 26;
+/** The largest id of a token: models take 32-bit integers. */
+export const MAX_TOKEN_ID = 2 ** 31 - 1;
 
 /** The largest number of windows that a text is cut into. */
 export const MAX_WINDOWS = 2048;

@@ -11,10 +11,15 @@ export class Vocabulary {
 
   /** @param vocab `vocab` of the model: a mapping to ids, or a list of tokens and scores, in the order of their ids */
   constructor(vocab: object, added: readonly AddedTokenJson[]) {
-    this.ids = new Map(
-      Array.isArray(vocab) ? (vocab as [string, number][]).map(([token], id) => [token, id]) : Object.entries(vocab),
-    );
-    for (const [token, id] of this.ids) this.#tokens[id] = token;
+    const ids = new Map<string, number>();
+    const add = (token: string, id: number): void => {
+      ids.set(token, id);
+      this.#tokens[id] = token;
+    };
+    if (Array.isArray(vocab)) (vocab as [string, number][]).forEach(([token], id) => add(token, id));
+    // `Object.entries` takes twice as long for an object of 100,000 keys.
+    else for (const token in vocab) add(token, (vocab as Readonly<Record<string, number>>)[token]!);
+    this.ids = ids;
     this.#added = new Map(added.map((token) => [token.content, token]));
     for (const { id, content, special } of added) {
       this.#tokens[id] = content;

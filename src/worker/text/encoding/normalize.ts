@@ -24,6 +24,7 @@ export interface Normalizer {
 }
 
 /** The characters that `Nmt` removes, and those that it makes spaces. */
+// oxlint-disable-next-line no-control-regex
 const NMT_REMOVED = /[\u0001-\u0008\u000b\u000e-\u001f\u007f\u008f\u009f]/gu;
 const NMT_SPACES = /[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]/gu;
 

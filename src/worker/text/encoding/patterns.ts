@@ -14,16 +14,14 @@ const SETS: Readonly<Record<string, string>> = {
 };
 /** Oniguruma counts these as part of a word only outside of a class. */
 const WORD = String.raw`[${SETS['w']!}\u00B2\u00B3\u00B9\u00BC-\u00BE]`;
-const START = String.raw`(?<![\s\S])`;
-const END = String.raw`(?![\s\S])`;
 const ASSERTIONS: Readonly<Record<string, string>> = {
-  A: START,
-  z: END,
-  Z: String.raw`(?=\n?${END})`,
+  A: '^',
+  z: '$',
+  Z: String.raw`(?=\n?$)`,
   b: `(?:(?<!${WORD})(?=${WORD})|(?<=${WORD})(?!${WORD}))`,
   B: `(?:(?<!${WORD})(?!${WORD})|(?<=${WORD})(?=${WORD}))`,
-  '^': String.raw`(?:${START}|(?<=\n)(?=[\s\S]))`,
-  $: String.raw`(?![^\n])`,
+  '^': String.raw`(?:^|(?<=\n)(?=[\s\S]))`,
+  $: String.raw`(?=\n|$)`,
 };
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, e: 27 };
 /** The sets that are named in brackets, such as `[:alpha:]`, and by `\p`. */
@@ -47,8 +45,7 @@ const NAMED: Readonly<Record<string, string>> = {
  */
 export function toRegExp(pattern: PatternJson | null | undefined): RegExp {
   const { String: text, Regex: source } = pattern ?? {};
-  // An empty text is found nowhere, as in Hugging Face's tokenizers.
-  if (typeof text === 'string') return new RegExp(text === '' ? '[]' : Array.from(text, literal).join(''), 'gv');
+  if (typeof text === 'string') return new RegExp(Array.from(text, literal).join(''), 'gv');
   try {
     if (typeof source === 'string') return new RegExp(new Translation(source).run(), 'gv');
   } catch (cause) {

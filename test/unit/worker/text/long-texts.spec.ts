@@ -321,7 +321,17 @@ for (const [key, steps] of [
   ['model.vocab[0]', { model: { type: 'Unigram', vocab: [null] } }],
   ['model.vocab["a"]', { model: { type: 'WordPiece', vocab: { a: 0.5 } } }],
   ['model.vocab["b"]', { model: { type: 'WordPiece', vocab: { a: 0, b: -1 } } }],
+  ['model.vocab["a"]', { model: { type: 'WordPiece', vocab: { a: 2 ** 31 } } }],
+  ['model.unk_id', { model: { type: 'Unigram', vocab: [['a', 0]], unk_id: 1 } }],
+  ['model.unk_token', { model: { type: 'BPE', vocab: {}, merges: [], unk_token: 7 } }],
+  ['model.max_input_chars_per_word', { model: { type: 'WordPiece', vocab: {}, max_input_chars_per_word: 'a' } }],
+  ['model.merges', { model: { type: 'BPE', vocab: {} } }],
+  ['model.merges[1]', { model: { type: 'BPE', vocab: { a: 0, b: 1, ab: 2 }, merges: ['a b', 'ab c'] } }],
+  ['model.merges[0]', { model: { type: 'BPE', vocab: { a: 0, b: 1 }, merges: [['a', 'b']] } }],
+  ['model.merges[0]', { model: { type: 'BPE', vocab: { a: 0, b: 1, ab: 2 }, merges: ['a b c'] } }],
+  ['model.merges[0]', { model: { type: 'BPE', vocab: { a: 0 }, merges: [null] } }],
   ['added_tokens[0].id', { added_tokens: [{ id: -1, content: 'x' }] }],
+  ['added_tokens[0].id', { added_tokens: [{ id: 2 ** 31, content: 'x' }] }],
   ['truncation.max_length', { truncation: { max_length: 'a' } }],
   ['padding.strategy.Fixed', { padding: { strategy: { Fixed: 1e12 }, pad_id: 0, pad_type_id: 0 } }],
   ['padding.pad_to_multiple_of', { padding: { pad_to_multiple_of: 1e12, pad_id: 0, pad_type_id: 0 } }],
@@ -349,3 +359,35 @@ for (const [key, steps] of [
     });
   });
 }
+
+test('what a tokenizer.json has that is not known is named', async () => {
+  for (const [words_, steps] of [
+    ['the normalizer "Magic"', { normalizer: { type: 'Magic' } }],
+    ['the pre_tokenizer "Magic"', { pre_tokenizer: { type: 'Magic' } }],
+    ['the decoder "Magic"', { decoder: { type: 'Magic' } }],
+    ['a model that TabServe does not support: Magic', { model: { type: 'Magic', vocab: {} } }],
+    ['a model that TabServe does not support: WordLevel', { model: { type: 'WordLevel', vocab: {}, unk_token: 'a' } }],
+  ] as const)
+    await expect(tokenizerOf(jsonOf('word-piece', steps))).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining(words_),
+    });
+});
+
+test('a text that needs an unknown token which the model does not have is refused, as in Python', async () => {
+  const pre_tokenizer = { type: 'Whitespace' };
+  for (const model of [
+    { type: 'WordPiece', vocab: { a: 0 }, unk_token: '[UNK]' },
+    { type: 'BPE', vocab: { a: 0 }, merges: [], unk_token: '<unk>' },
+    { type: 'Unigram', vocab: [['a', 0]], unk_id: null },
+  ]) {
+    const tokenizer = await tokenizerOf({ pre_tokenizer, model });
+    expect(ids(tokenizer, 'a a')).toEqual([0, 0]);
+    expect(() => ids(tokenizer, 'a b')).toThrow(
+      expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('has no token for what') }),
+    );
+  }
+  // Without a name for it, byte-pair encoding leaves it out.
+  const tokenizer = await tokenizerOf({ pre_tokenizer, model: { type: 'BPE', vocab: { a: 0 }, merges: [] } });
+  expect(ids(tokenizer, 'ab b a')).toEqual([0, 0]);
+});

@@ -1,0 +1,41 @@
+// Decoders against Hugging Face's in Python: `test/goldens/tokenizers/make.py`.
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import { createDecoder, type DecoderJson } from '../../../../src/worker/text/decoders.ts';
+
+const { decoders } = JSON.parse(
+  readFileSync(new URL('../../../goldens/tokenizers/expected.json', import.meta.url), 'utf8'),
+) as {
+  readonly decoders: readonly {
+    readonly decoder: DecoderJson;
+    readonly rows: readonly (readonly [tokens: readonly string[], text: string])[];
+  }[];
+};
+
+for (const { decoder, rows } of decoders)
+  test(`the texts of tokens: ${JSON.stringify(decoder)}`, () => {
+    expect(rows.length).toBeGreaterThan(10);
+    const decode = createDecoder(decoder);
+    expect(rows.map(([tokens]) => decode(tokens).join(''))).toEqual(rows.map(([, text]) => text));
+  });
+
+test('a decoder that is not known, and values of a wrong type', () => {
+  const unknown = expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('decoder "Magic"') });
+  expect(() => createDecoder({ type: 'Magic' })).toThrow(unknown);
+  expect(() => createDecoder({ type: 'Sequence', decoders: [{ type: 'Fuse' }, { type: 'Magic' }] })).toThrow(unknown);
+  for (const [key, decoder] of [
+    ['replacement', { type: 'Metaspace', replacement: 7 }],
+    ['content', { type: 'Strip', start: 1, stop: 0 }],
+    ['start', { type: 'Strip', content: ' ', start: '1', stop: 0 }],
+    ['stop', { type: 'Strip', content: ' ', start: 1, stop: -1 }],
+    ['content', { type: 'Replace', pattern: { String: 'a' }, content: null }],
+    ['prefix', { type: 'WordPiece', prefix: [] }],
+    ['pad_token', { type: 'CTC', pad_token: {} }],
+  ] as const)
+    expect(() => createDecoder(decoder as unknown as DecoderJson)).toThrow(
+      expect.objectContaining({
+        code: 'model-format',
+        message: expect.stringContaining(`tokenizer.json: ${key} of the decoder ${decoder.type}: expected`),
+      }),
+    );
+});
