@@ -133,7 +133,7 @@ class Translation {
     if (atom === '') throw new SyntaxError('nothing to repeat');
     if (this.#hasQuantifier) atom = `(?:${atom})`;
     const times = quantifier.replace('{,', '{0,');
-    // Of one number, `?` and `+` are quantifiers of their own, as is `+` after two.
+    // After `{2}`, `?` and `+` are quantifiers of their own, as is `+` after `{1,2}`.
     const isPossessive = quantifier.length === 1 && this.#take(/\+/y) !== undefined;
     const lazy = /^.$|,/.test(quantifier) && !isPossessive ? (this.#take(/\?/y) ?? '') : '';
     this.#written = this.#written.slice(0, this.#atom);
