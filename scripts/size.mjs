@@ -60,7 +60,7 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   { what: 'the package, without source maps', limit: 2760, measure: () => all((name) => !name.endsWith('.map')) },
-  { what: 'its source maps', limit: 3850, measure: () => all((name) => name.endsWith('.map')) },
+  { what: 'its source maps', limit: 3860, measure: () => all((name) => name.endsWith('.map')) },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
