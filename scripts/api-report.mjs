@@ -25,6 +25,8 @@ export function apiReports() {
   const checker = program.getTypeChecker();
   const printer = ts.createPrinter({ removeComments: true });
   const reports = {};
+  /** The report that has a declaration, by its name and text: others only name it. */
+  const homes = new Map();
   const undocumented = new Set();
   for (const { name, file } of entries) {
     const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(file)));
@@ -39,36 +41,51 @@ export function apiReports() {
         return [exported.name, nodes.map((node) => declarationOf(node, printer)).join('\n')];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    reports[`${name.replaceAll('/', '-')}.txt`] =
-      `${name}\n${texts.map(([exported, text]) => `\n# ${exported}\n${text}\n`).join('')}`;
+    const report = `${name.replaceAll('/', '-')}.txt`;
+    const elsewhere = {};
+    const own = texts.filter(([exported, text]) => {
+      const key = `${exported}\n${text}`;
+      const home = homes.get(key);
+      if (home === undefined) homes.set(key, report);
+      else (elsewhere[home] ??= []).push(exported);
+      return home === undefined;
+    });
+    const named = Object.entries(elsewhere).map(([home, names]) => `\nAs in ${home}:\n${names.join('\n')}\n`);
+    reports[report] =
+      `${name}\n${own.map(([exported, text]) => `\n# ${exported}\n${text}\n`).join('')}${named.join('')}`;
   }
   return { reports, undocumented: [...undocumented] };
 }
 
-/** The report of the built-in handlers: their names, and what their classes say of themselves. */
+/** The report of the built-in handlers: their names, and what their classes and base classes say of themselves. */
 export async function handlersReport() {
   const built = async (path) => await import(new URL(`../dist/${path}.js`, import.meta.url).href);
   const { HANDLER_NAMES, loadHandler } = await built('worker/handlers/registry');
-  const { schemaOf } = await built('worker/handlers/descriptor');
   const { expected } = await built('shared/schema');
-  const handlers = await Promise.all(
-    HANDLER_NAMES.map(async (name) => {
-      const Class = await loadHandler(name);
-      const { architectures = [], processor } = Class.huggingFace ?? {};
-      const keys = Object.entries(schemaOf(Class)).map(
+  const names = new Map();
+  for (const name of HANDLER_NAMES)
+    for (let Class = await loadHandler(name); Class !== Function.prototype; Class = Object.getPrototypeOf(Class))
+      names.set(Class, names.get(Class) ?? (Class.name === className(name) ? name : undefined));
+  const classes = [...names].map(([Class, name]) => {
+    const { architectures = [], processor } = Class.huggingFace ?? {};
+    const served = [...architectures.map((ending) => `*${ending}`), ...(processor ? [`${processor} processor`] : [])];
+    const own = Object.hasOwn(Class, 'schema') ? Class.schema : {};
+    const { name: base } = Object.getPrototypeOf(Class);
+    return [
+      `# ${Class.name}${base === '' ? '' : ` extends ${base}`}`,
+      ...(name ? [`handler ${name}`, `takes ${Class.takes}`] : []),
+      ...(name && served.length > 0 ? [`Hugging Face: ${served.join(', ')}`] : []),
+      ...Object.entries(own).map(
         ([key, schema]) => `${schema.readOnly ? 'config' : 'params'} ${key}: ${expected(schema)}`,
-      );
-      const served = [...architectures.map((ending) => `*${ending}`), ...(processor ? [`${processor} processor`] : [])];
-      return [
-        `# ${name}`,
-        `class ${Class.name}`,
-        `takes ${Class.takes}`,
-        ...(served.length > 0 ? [`Hugging Face: ${served.join(', ')}`] : []),
-        ...keys,
-      ].join('\n');
-    }),
-  );
-  return `handlers\n\n${handlers.join('\n\n')}\n`;
+      ),
+    ].join('\n');
+  });
+  return `handlers\n\n${classes.toSorted().join('\n\n')}\n`;
+}
+
+/** A handler is named as its class is, in TorchServe's case. */
+function className(handler) {
+  return handler.replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
 }
 
 /** `export * as name`: what stands for it is a whole module. */

@@ -1,5 +1,6 @@
-// Makes the lists of the tasks from their classes: src/worker/tasks/FOLDER/index.ts, src/worker/tasks/index.ts and
-// src/worker/tasks/exports.ts. A file of a folder of tasks is a handler if its class has an `@answer` in its docblock.
+// Makes the lists of the tasks from their classes: src/worker/tasks/FOLDER/index.ts, src/worker/tasks/index.ts,
+// src/worker/tasks/exports.ts, and for the gallery demo/any/handlers.ts. A file of a folder of tasks is a handler if its
+// class has an `@answer` in its docblock; its `@sample` is an input, and params, with which the gallery begins.
 import { readdirSync, readFileSync } from 'node:fs';
 import { format } from 'oxfmt';
 
@@ -29,7 +30,7 @@ const FACTS = [
 
 /**
  * Returns the files of the handlers: those of `handlers/` first, then those of each folder of tasks.
- * @returns {readonly { readonly name: string, readonly folder: string, readonly path: string, readonly docblock: string, readonly className: string, readonly isGeneric: boolean }[]}
+ * @returns {readonly { readonly name: string, readonly folder: string, readonly path: string, readonly docblock: string, readonly sample?: object, readonly className: string, readonly isGeneric: boolean }[]}
  */
 export function handlerSources() {
   return ['handlers', ...folders().map((name) => `tasks/${name}`)].flatMap((folder) =>
@@ -38,11 +39,21 @@ export function handlerSources() {
       .toSorted()
       .flatMap((file) => {
         const path = `${WORKER}/${folder}/${file}`;
-        const [, docblock, className, isGeneric] =
+        const [, whole, className, isGeneric] =
           /\n(\/\*\*\n(?: \*.*\n)* \*\/)\nexport class (\w+)(<)?/.exec(`\n${read(path)}`) ?? [];
-        if (!docblock?.includes('\n * @answer ')) return [];
-        const name = file.slice(0, -3).replaceAll('-', '_');
-        return [{ name, folder, path, docblock, className, isGeneric: isGeneric !== undefined }];
+        if (!whole?.includes('\n * @answer ')) return [];
+        const [tag = '', sample] = /\n \* @sample ((?:(?!\n \* @)[^])*)/.exec(whole) ?? [];
+        return [
+          {
+            name: file.slice(0, -3).replaceAll('-', '_'),
+            folder,
+            path,
+            docblock: whole.replace(tag, ''),
+            sample: sample && JSON.parse(sample.replaceAll(/\n \* */g, ' ')),
+            className,
+            isGeneric: isGeneric !== undefined,
+          },
+        ];
       }),
   );
 }
@@ -101,6 +112,19 @@ ${sources
   .filter(({ folder }) => folder !== 'handlers')
   .map(({ path }) => `export * from './${path.slice(`${WORKER}/tasks/`.length, -3)}.js';`)
   .join('\n')}
+`;
+  const entries = sources.map(async ({ name, path, className, sample }) => {
+    const { takes, huggingFace } = (await load(path))[className];
+    const parts = Object.values(huggingFace?.nodes ?? {}).flat();
+    return `  ${name}: ${JSON.stringify({ takes, ...(parts.length > 1 && { parts }), ...sample })},`;
+  });
+  lists['demo/any/handlers.ts'] = `/** What the gallery knows of each handler: ${MADE}. */
+import type { HandlerName } from '../../src/worker/handlers/registry.js';
+import type { KnownHandler } from './task.js';
+
+export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
+${(await Promise.all(entries)).join('\n')}
+};
 `;
   const options = JSON.parse(read('.oxfmtrc.json'));
   const formatted = await Promise.all(

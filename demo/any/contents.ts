@@ -98,12 +98,19 @@ export async function droppedFiles(folder: FileSystemDirectoryEntry): Promise<re
 }
 
 /** Returns the precisions in which a task's models are there, the smallest first. */
-export function precisionsOf({ models, beside }: Contents, parts: RegExp | undefined): readonly PrecisionChoice[] {
+export function precisionsOf(
+  { models, beside }: Contents,
+  parts: readonly string[] | undefined,
+): readonly PrecisionChoice[] {
   return Object.entries(HUB_ENDINGS)
     .flatMap(([dtype, ending]) => {
       const all = models.filter(({ path }) => stemOf(path)?.ending === ending);
       const whole = all.filter(({ path }) => stemOf(path)!.name === 'model');
-      const needed = parts ? all.filter(({ path }) => parts.test(stemOf(path)!.name)) : whole.length > 0 ? whole : all;
+      const needed = parts
+        ? all.filter(({ path }) => parts.includes(stemOf(path)!.name))
+        : whole.length > 0
+          ? whole
+          : all;
       if (needed.length === 0) return [];
       return [{ dtype, bytes: needed.reduce((sum, { bytes }) => sum + bytes, beside) }];
     })

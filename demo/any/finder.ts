@@ -1,4 +1,5 @@
 /** Which model is opened: a repository of Hugging Face, or a folder of the visitor's. */
+import { HANDLERS } from './handlers.js';
 import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import { button, el } from '../page/dom.js';
 import { Explained } from '../page/explained.js';
@@ -6,7 +7,6 @@ import { bytes } from '../page/format.js';
 import { noteLine } from '../panels/note.js';
 import { repositoryOf } from '../writing/hub.js';
 import { droppedFiles, folderContents, hubContents, precisionsOf, type Contents } from './contents.js';
-import { TASKS } from './tasks.js';
 
 /** A model that the visitor wants to open. */
 interface Choice {
@@ -39,13 +39,6 @@ interface FinderEvents {
   opened(choice: Choice): void;
   announce(text: string): void;
 }
-
-/** The models of tasks that have several, by the names of their files. */
-const PARTS: { readonly [Name in HandlerName]?: RegExp } = {
-  image_text_embedder: /^(vision|text)_model$/,
-  promptable_segmenter: /^(vision_encoder|prompt_encoder_mask_decoder)$/,
-  text_to_text: /^(encoder_model|decoder_model_merged)$/,
-};
 
 /** Shows what a repository or a folder has, and how large it is, before anything of it is downloaded. */
 export function finder({ handler, hint }: FinderOptions, { changed, opened, announce }: FinderEvents): Finder {
@@ -89,7 +82,7 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
     'select',
     { 'aria-label': 'Handler' },
     el('option', { value: '' }, 'the handler that follows from its files'),
-    ...Object.keys(TASKS).map((name) => el('option', { value: name }, name)),
+    ...Object.keys(HANDLERS).map((name) => el('option', { value: name }, name)),
   );
   task.hidden = handler !== undefined;
   const precision = el('select', { 'aria-label': 'Precision' });
@@ -108,7 +101,7 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
     handler ?? ((task.value || undefined) as HandlerName | undefined);
   const choices = (): ReturnType<typeof precisionsOf> => {
     const of = chosenHandler();
-    return contents ? precisionsOf(contents, of && PARTS[of]) : [];
+    return contents ? precisionsOf(contents, of && HANDLERS[of].parts) : [];
   };
   const least = (): number => choices()[0]?.bytes ?? contents?.models[0]?.bytes ?? 0;
   const offer = (): void => {

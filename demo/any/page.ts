@@ -20,8 +20,8 @@ import { codeOf, type Place } from './code.js';
 import { area, labelled, readJson } from './fields/labelled.js';
 import { finder } from './finder.js';
 import { inJson } from './in-json.js';
-import type { Mounted, Task } from './task.js';
-import { TASKS } from './tasks.js';
+import type { Mounted } from './task.js';
+import { taskOf } from './tasks.js';
 
 /** A model that is opened, or is to be. */
 interface Opening {
@@ -108,7 +108,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     if (name === handler) return;
     dropTask();
     handler = name;
-    const task: Task = TASKS[name];
+    const task = taskOf(name);
     mounted = task.mount({ chosen, refused: note.failed });
     params.value = JSON.stringify(task.params ?? {}, undefined, 1);
     inputs.replaceChildren(mounted.fields.element);
@@ -191,7 +191,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     try {
       const input = fields.input();
       const options = { params: allParams() as never, signal };
-      const task: Task = TASKS[handler];
+      const task = taskOf(handler);
       const result = task.ask
         ? await task.ask(own, input, { ...options, says: note.set })
         : await own.predict(input as never, options);
@@ -233,7 +233,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     if (!mounted || !handler) return;
     const { place = { repository: 'ORG/NAME' } } = wanted ?? {};
     try {
-      code.show(codeOf(place, handler, mounted.fields.code, allParams(), TASKS[handler].sample));
+      code.show(codeOf(place, handler, mounted.fields.code, allParams(), taskOf(handler).sample));
     } catch {
       // What is being written is not complete: the code stays.
     }

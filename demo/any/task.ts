@@ -1,5 +1,6 @@
 /** What the pages know of a handler: the fields of its input, and how its answer is shown. */
 import type { Client, Params } from '../../src/index.js';
+import type { InputKind } from '../../src/contract/handler.js';
 
 /** What a visitor gives a model. */
 export interface Fields<Input = unknown> {
@@ -48,6 +49,16 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** Says how far a long answer is. */
   readonly says: (text: string) => void;
+}
+
+/** What is known of a handler before its model is opened. */
+export interface KnownHandler {
+  readonly takes: InputKind;
+  /** The names of its model's files, without precision and ending, if it has several. */
+  readonly parts?: readonly string[];
+  /** An input, where it is no photo and no sound. */
+  readonly input?: unknown;
+  readonly params?: Params;
 }
 
 /** A handler, as the pages show it. */

@@ -1,5 +1,13 @@
 /** The handlers, as the pages show them: a line for each. */
-import { nearest, type Classification, type Client, type Detections, type Embedding } from '../../src/index.js';
+import {
+  nearest,
+  type Classification,
+  type Client,
+  type Detections,
+  type Embedding,
+  type QuestionInput,
+  type RankingInput,
+} from '../../src/index.js';
 import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import { bars } from '../outputs/bars.js';
 import { detections } from '../outputs/detections.js';
@@ -7,6 +15,7 @@ import type { PictureStage } from '../inputs/picture-stage.js';
 import { imageFields, SMALL_PHOTOS } from './fields/image.js';
 import { audioFields, tensorFields } from './fields/others.js';
 import { questionFields, rankedFields, textFields } from './fields/text.js';
+import { HANDLERS } from './handlers.js';
 import { CLICK, clickSegments, segmentClicked } from './click-segmenter.js';
 import { findPhotos, photoSearch, SEARCH } from './photo-search.js';
 import type { AnswerView, AskOptions, Fields, Sample, Task, TaskEvents } from './task.js';
@@ -16,20 +25,9 @@ import { answersView, entitiesView } from './views/marked.js';
 import { cutOutView, pictureView } from './views/picture.js';
 import { regionsView } from './views/regions.js';
 
+/** For a handler that has no text of its own. */
 const SENTENCE = 'Ada Lovelace lived in London, and wrote the first program for a machine of Charles Babbage.';
-const QUESTION = {
-  question: 'Where did Ada Lovelace live?',
-  context: `${SENTENCE} Grace Hopper was born in New York, and wrote one of the first compilers.`,
-};
-const NEWS = 'The team has won in the last minute, and its fans sang in the streets all night.';
-const TEXTS = {
-  query: 'How do I get a new password?',
-  texts: [
-    'You can return an article within 30 days.',
-    'Your password is reset by a link in an e-mail.',
-    'We deliver to all countries of the EU.',
-  ],
-};
+const TEXTS = HANDLERS.text_reranker.input as RankingInput;
 
 /** What a developer writes to see a picture. @param paint the function of `tabserve` that makes its pixels */
 function drawing(paint: string): Sample {
@@ -64,6 +62,18 @@ function of<Input, Answer>(
   return { mount: (events) => ({ fields: fields(events), view: view() }) };
 }
 
+/** Returns the labels of a handler's sample, as they stand in their field. */
+function labelsOf(name: HandlerName): { readonly labels?: string } {
+  const labels = HANDLERS[name].params?.['labels'] as readonly string[] | undefined;
+  return labels ? { labels: labels.join(', ') } : {};
+}
+
+/** A task of a text, which begins with the handler's sample. */
+function ofText<Answer>(name: HandlerName, view: () => AnswerView<Answer, string>): Task<string, Answer> {
+  const { input = SENTENCE } = HANDLERS[name];
+  return of(() => textFields(input as string, labelsOf(name).labels), view);
+}
+
 const CLASSES = (): AnswerView<Classification> => bars(5, { longLabels: true });
 const OBJECTS = (stage: PictureStage, { chosen }: TaskEvents): AnswerView<Detections> => detections(stage, chosen);
 
@@ -79,36 +89,29 @@ async function nearestTexts(
   return nearest(first!, others, others.length);
 }
 
-export const TASKS: { readonly [Name in HandlerName]: Task } = {
+/** The pages of the handlers whose answers are shown in a way of their own, or that take several steps. */
+const OWN: { readonly [Name in HandlerName]?: Task } = {
   image_classifier: ofImage(CLASSES),
-  zero_shot_image_classifier: ofImage(CLASSES, { labels: 'a person, a cat, a street' }),
+  zero_shot_image_classifier: ofImage(CLASSES, labelsOf('zero_shot_image_classifier')),
   object_detector: ofImage(OBJECTS),
   object_tracker: ofImage(OBJECTS),
-  face_detector: ofImage(plainView),
-  face_landmarker: ofImage(plainView),
-  hand_landmarker: ofImage(plainView),
-  pose_landmarker: ofImage(plainView),
-  zero_shot_object_detector: ofImage(OBJECTS, { labels: 'a person, a cat, a cup' }),
+  zero_shot_object_detector: ofImage(OBJECTS, labelsOf('zero_shot_object_detector')),
   image_segmenter: ofImage(regionsView),
   instance_segmenter: { ...ofImage(regionsView), sample: drawing('paintInstances') },
   promptable_segmenter: { mount: clickSegments, ask: segmentClicked, sample: CLICK },
   depth_estimator: { ...ofImage(depthView), sample: drawing('paintDepth') },
   background_remover: { ...ofImage(cutOutView), sample: drawing('paintPicture') },
   image_to_image: { ...ofImage(pictureView, { photos: SMALL_PHOTOS }), sample: drawing('paintPicture') },
-  image_to_text: { ...ofImage(writtenView), params: { maxNewTokens: 40 } },
-  image_feature_extractor: ofImage(plainView),
+  image_to_text: ofImage(writtenView),
   image_text_embedder: {
     mount: photoSearch,
     ask: findPhotos,
     sample: { imports: ['nearest'], lines: () => SEARCH },
   },
-  text_classifier: of(() => textFields(NEWS), CLASSES),
-  zero_shot_text_classifier: of(() => textFields(NEWS, 'sports, science, politics'), CLASSES),
-  token_classifier: {
-    ...of(() => textFields(SENTENCE), entitiesView),
-    params: { aggregationStrategy: 'simple' },
-  },
-  question_answerer: { ...of(() => questionFields(QUESTION), answersView), params: { topK: 3 } },
+  text_classifier: ofText('text_classifier', CLASSES),
+  zero_shot_text_classifier: ofText('zero_shot_text_classifier', CLASSES),
+  token_classifier: ofText('token_classifier', entitiesView),
+  question_answerer: of(() => questionFields(HANDLERS.question_answerer.input as QuestionInput), answersView),
   text_reranker: of(() => rankedFields(TEXTS), rankingView),
   text_feature_extractor: {
     ...of(() => rankedFields(TEXTS), rankingView),
@@ -121,19 +124,24 @@ const query = await model.predict('How do I get a new password?'${options});
 for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[index], score);`,
     },
   },
-  fill_mask: { ...of(() => textFields('Paris is the [MASK] of France.'), masksView), params: { topK: 5 } },
-  text_generator: { ...of(() => textFields('Once upon a time'), writtenView), params: { maxNewTokens: 40 } },
-  text_to_text: { ...of(() => textFields(SENTENCE), writtenView), params: { maxNewTokens: 40 } },
-  text_reader: ofImage(plainView),
-  text_detector: ofImage(plainView),
-  text_orienter: ofImage(plainView),
-  text_recognizer: ofImage(plainView),
-  vision_handler: ofImage(plainView),
-  text_handler: of(() => textFields(SENTENCE), plainView),
-  audio_handler: of(audioFields, plainView),
-  voice_activity_detector: of(audioFields, plainView),
-  speech_recognizer: { ...of(audioFields, spokenView), params: { timestamps: 'word' } },
+  fill_mask: ofText('fill_mask', masksView),
+  text_generator: ofText('text_generator', writtenView),
+  text_to_text: ofText('text_to_text', writtenView),
+  speech_recognizer: of(audioFields, spokenView),
   speech_to_text: of(audioFields, spokenView),
-  graph_workflow: of(tensorFields, plainView),
-  base_handler: of(tensorFields, plainView),
 };
+
+/** Returns how the pages show a handler: any has fields for what it takes, and its answer as JSON. */
+export function taskOf(name: HandlerName): Task {
+  const { params = {} } = HANDLERS[name];
+  // Labels have a field.
+  const { labels: _, ...others } = params;
+  return { params: others, ...(OWN[name] ?? plainTask(name)) };
+}
+
+function plainTask(name: HandlerName): Task {
+  const { takes } = HANDLERS[name];
+  if (takes === 'audio') return of(audioFields, plainView);
+  if (takes === 'tensors') return of(tensorFields, plainView);
+  return takes === 'text' ? ofText(name, plainView) : ofImage(plainView);
+}

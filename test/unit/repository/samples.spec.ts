@@ -15,7 +15,9 @@ import { upscaling } from '../../../demo/demos/upscaling.ts';
 import { voice } from '../../../demo/demos/voice.ts';
 import { codeOf as codeOfAny } from '../../../demo/any/code.ts';
 import { ABOUTS } from '../../../demo/any/abouts.ts';
-import { TASKS } from '../../../demo/any/tasks.ts';
+import { HANDLERS } from '../../../demo/any/handlers.ts';
+import { taskOf } from '../../../demo/any/tasks.ts';
+import type { HandlerName } from '../../../src/worker/handlers/registry.ts';
 import { literal } from '../../../demo/demos/code.ts';
 import { codeOf } from '../../../demo/fetch/code.ts';
 import { codeOf as codeOfPeople, KINDS } from '../../../demo/people/kinds.ts';
@@ -76,8 +78,10 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
   const question = literal({ question: 'Where?', context: "In Ada's house." });
   yield ['any-question', codeOfAny(repository, 'question_answerer', question, { topK: 2 }, undefined)];
   yield ['any-labels', codeOfAny('folder', 'zero_shot_text_classifier', "'A text'", { labels: ['a', 'b'] }, undefined)];
-  for (const [name, { sample, params = {} }] of Object.entries(TASKS))
+  for (const name of Object.keys(HANDLERS) as HandlerName[]) {
+    const { sample, params = {} } = taskOf(name);
     if (sample) yield [`any-${name}`, codeOfAny(repository, name, '', params, sample)];
+  }
   const { url, config } = ABOUTS['cut-out'].own;
   yield ['cut-out', codeOfAny({ url: `/${url}`, config }, 'background_remover', image, {}, undefined)];
 }

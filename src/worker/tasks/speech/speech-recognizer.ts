@@ -57,6 +57,7 @@ export interface SpeechRecognizerConfig extends AudioHandlerConfig {
  * pipeline's `chunk_length_s`. The rows of a batch run one after the other, so that padding changes no answer.
  *
  * It reads `vocab.json`, `tokenizer_config.json`, `preprocessor_config.json` and `config.json` of the repository.
+ * @sample { "params": { "timestamps": "word" } }
  * @answer `{ text }`; with `timestamps` `{ text, parts: [{ text, start, end }, …] }`, in seconds
  */
 export class SpeechRecognizer extends AudioHandler<SpokenText> {

@@ -43,6 +43,7 @@ export interface FilledMask {
 /**
  * Returns the words that may stand where a text has the tokenizer's mask, such as `[MASK]` or `<mask>`: those of
  * transformers' pipeline `fill-mask`. The model's output `[rows, tokens, vocabulary]` holds logits.
+ * @sample { "input": "Paris is the [MASK] of France.", "params": { "topK": 5 } }
  * @answer for each mask of the text, in their order, `[{ label, score, token, sequence }, …]`, best first
  */
 export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {

@@ -65,6 +65,9 @@ const OUTPUTS = ['start_logits', 'end_logits'] as const;
 /**
  * Finds the answer to a question in a text, of any length: that of transformers' pipeline `question-answering`. The
  * model's outputs `start_logits` and `end_logits`, `[rows, tokens]`, say where an answer begins and ends.
+ * @sample { "input": { "question": "Where did Ada Lovelace live?", "context": "Ada Lovelace lived in London, and
+ *   wrote the first program for a machine of Charles Babbage. Grace Hopper was born in New York, and wrote one of
+ *   the first compilers." }, "params": { "topK": 3 } }
  * @input `{ question, context }`
  * @answer `[{ answer, score, start, end }, …]`, best first, for the input `{ question, context }`;
  *   `context.slice(start, end)` is the answer

@@ -58,6 +58,7 @@ export interface TextClassifierParams extends TextParams, SeveralLabelsParams {
  * Implements TorchServe's text classifier: returns the classes of each text, best first. A result has all classes
  * unless `topK` limits their number. Softmax converts logits to probabilities. With `multiLabel`, sigmoid converts
  * them, and a result has only the labels whose probability reaches `threshold`, so it may be empty.
+ * @sample { "input": "The team has won in the last minute, and its fans sang in the streets all night." }
  * @answer `[{ label, score }, …]`, best first
  */
 export class TextClassifier extends TextHandler<Classification, TextExplanation> {

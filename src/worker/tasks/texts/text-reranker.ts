@@ -48,6 +48,8 @@ export interface RankedText {
  * Ranks texts by how well they answer a query, as `rank` of sentence-transformers' `CrossEncoder` does: the model reads
  * the query and each text together. Its output `[rows, 1]` holds a number for each pair. A repository of
  * sentence-transformers names its own `activation`.
+ * @sample { "input": { "query": "How do I get a new password?", "texts": ["You can return an article within 30
+ *   days.", "Your password is reset by a link in an e-mail.", "We deliver to all countries of the EU."] } }
  * @input `{ query, texts }`
  * @answer `[{ index, score }, …]`, best first; `index` is the text's place in the input `{ query, texts }`
  */

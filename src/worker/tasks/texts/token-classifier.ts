@@ -42,6 +42,8 @@ export interface TokenClassifierParams extends TextParams {
 /**
  * Labels the tokens of a text, or finds the entities in it, such as names: those of transformers' pipeline
  * `token-classification`. The model's output `[rows, tokens, labels]` holds logits.
+ * @sample { "input": "Ada Lovelace lived in London, and wrote the first program for a machine of Charles Babbage.",
+ *   "params": { "aggregationStrategy": "simple" } }
  * @answer `[{ label, score, word, start, end, index? }, …]` in the order of the text; `text.slice(start, end)` is the
  *   token, whose place among the model's tokens is `index`, or the entity, without `index`, with another
  *   `aggregationStrategy` than `none`, such as `simple`

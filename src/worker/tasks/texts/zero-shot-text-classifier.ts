@@ -40,6 +40,8 @@ const PLACE = '{}';
  * the label. A score is the probability of entailment: among the labels, or with `multiLabel` against contradiction. A
  * single label is always judged alone. A request without labels fails with `invalid-input`, unless `handler.labels` has
  * some.
+ * @sample { "input": "The team has won in the last minute, and its fans sang in the streets all night.", "params":
+ *   { "labels": ["sports", "science", "politics"] } }
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotTextClassifier extends TextHandler<Classification> {

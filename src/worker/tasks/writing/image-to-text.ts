@@ -40,6 +40,7 @@ const EXAMPLE_SIZE = 64;
  * input of them. `inference` runs the encoder once, and then the decoder token by token, as `text_to_text` does; a
  * streamed request (`client.stream`) gets the text in parts. The default transforms are TrOCR's. The params
  * of `text_to_text`, such as `maxNewTokens`, apply.
+ * @sample { "params": { "maxNewTokens": 40 } }
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
 export class ImageToText extends EncoderDecoderHandler<ImageInput> {

@@ -61,6 +61,7 @@ export interface TextGeneratorParams extends GenerationParams {
  * loop; override `nextToken` for a way of your own to choose tokens. `postprocess` makes the results. A streamed request
  * (`client.stream`) gets the text in parts of whole characters, which joined are the result's `text`. What the model
  * needs is read from the names and dims of its inputs and outputs, not from a list of architectures.
+ * @sample { "input": "Once upon a time", "params": { "maxNewTokens": 40 } }
  * @input a text, or a conversation `{ messages, tools? }`
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */

@@ -32,6 +32,8 @@ export type TextToTextInput = string | Blob;
  * `postprocess` makes the results. A streamed request (`client.stream`) gets the text in parts of whole characters,
  * which joined are the result's `text`; of several beams, at the end, when the best one is known. What the model needs
  * is read from the names and dims of its inputs and outputs, not from a list of architectures.
+ * @sample { "input": "Ada Lovelace lived in London, and wrote the first program for a machine of Charles Babbage.",
+ *   "params": { "maxNewTokens": 40 } }
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
 export class TextToText extends EncoderDecoderHandler<TextToTextInput> {

@@ -63,6 +63,7 @@ export interface ZeroShotImageClassifierConfig extends VisionConfig, TextLengths
  * do not have: `image_text_embedder` reads them. If the model also returns `image_embeds` and `text_embeds`, of length 1,
  * it reads a list of several labels once: their vectors stay in the worker, up to `maxStateBytes`, and the model reads one
  * text with the next image.
+ * @sample { "params": { "labels": ["a person", "a cat", "a street"] } }
  * @answer `[{ label, score }, …]`, best first
  */
 export class ZeroShotImageClassifier extends VisionHandler<Classification> {

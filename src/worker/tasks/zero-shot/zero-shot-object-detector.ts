@@ -58,6 +58,7 @@ export interface ZeroShotObjectDetectorConfig extends DetectionHandlerConfig, Te
  * Grounding DINO, as transformers' pipeline `zero-shot-object-detection` does. The model reads one image at a time, with
  * the texts of all labels, or if it reads them as one sentence (Grounding DINO) with one after the other. A score is the
  * probability of a label by itself. A request without labels fails with `invalid-input`, unless `handler.labels` has some.
+ * @sample { "params": { "labels": ["a person", "a cat", "a cup"] } }
  * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax } }, …]`, best first; boxes in pixels of the image
  */
 export class ZeroShotObjectDetector extends DetectionHandler {
