@@ -1,10 +1,14 @@
 import { defineConfig } from '@playwright/test';
 import { chromiumArgs, chromiumPath } from './scripts/chromium.ts';
 import { firefoxPath } from './scripts/firefox.ts';
+import { chosenProjects } from './scripts/tests/chosen-projects.ts';
 import type { BackendOptions } from './test/browser/fixtures.ts';
 
 const PORT = Number(process.env['PORT'] ?? 4173);
 const BACKENDS = ['wasm', 'webgl', 'webgpu'] as const;
+/** Projects that ask the server below nothing. If only these are chosen, it is not started. */
+const WITHOUT_SERVER = ['unit', 'node'];
+const needsServer = chosenProjects(process.argv)?.every((name) => WITHOUT_SERVER.includes(name)) !== true;
 
 /** Driven by WebDriver BiDi. */
 export const firefox = {
@@ -70,11 +74,13 @@ export default defineConfig<BackendOptions>({
     },
   ],
   globalTeardown: './test/packaging/remove-shared.ts',
-  webServer: {
-    command: 'node test/server.mjs',
-    env: { PORT: String(PORT) },
-    port: PORT,
-    reuseExistingServer: !process.env['CI'],
-    stdout: 'ignore',
-  },
+  ...(needsServer && {
+    webServer: {
+      command: 'node test/server.mjs',
+      env: { PORT: String(PORT) },
+      port: PORT,
+      reuseExistingServer: !process.env['CI'],
+      stdout: 'ignore' as const,
+    },
+  }),
 });
