@@ -311,6 +311,35 @@ test('SIGTERM beside 80 clients that ask on and on: none is reset, and the proce
   expect(new Set(await Promise.all(ends))).toEqual(new Set(['ECONNREFUSED']));
 });
 
+test('SIGTERM beside idle connections: each is kept as long as promised, and a request on it is answered', async () => {
+  const other = await start('public/models/digits/');
+  const { port } = new URL(other.url);
+  const [asking, silent] = await Promise.all([pingOnSocket(Number(port)), pingOnSocket(Number(port))]);
+  const [, seconds] = /^Keep-Alive: timeout=(\d+)/im.exec(silent.answer)!;
+  const ended = other.end();
+  const refusal = (): Promise<string> => raw(`${other.url}/ping`, {}).then(String, ({ code }) => code);
+  await expect.poll(refusal).toBe('ECONNREFUSED');
+  const answer = await asking.ping();
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(answer).toMatch(/^Connection: close/im);
+  await silent.closed;
+  expect(performance.now() - silent.asked).toBeGreaterThan(Number(seconds) * 1000);
+  expect(await ended).toBe(0);
+});
+
+/** Asks for `/ping` on a connection of its own, which stays open. */
+async function pingOnSocket(port: number) {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  const closed = once(socket, 'close');
+  const ping = async (): Promise<string> => {
+    socket.write('GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const [answer] = (await once(socket, 'data')) as [string];
+    return answer;
+  };
+  const asked = performance.now();
+  return { asked, answer: await ping(), ping, closed };
+}
+
 test('all addresses; a first signal waits for the answers under way, and a second one does not', async () => {
   const other = await start('public/models/digits/', '--host', '0.0.0.0');
   const { port } = new URL(other.url);

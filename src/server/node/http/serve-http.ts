@@ -22,7 +22,8 @@ export interface HttpOptions extends GuardOptions {
 export interface HttpServer {
   readonly url: string;
   /**
-   * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer.
+   * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer; an
+   * idle one when the time is over for which it was promised to be kept.
    * @param onLate is called if answers are still under way after ten seconds: it has two seconds to end them
    */
   close(onLate?: () => void): Promise<void>;
@@ -44,11 +45,12 @@ const BACKLOG = 4_096;
 /** How long answers that are under way may take when the server ends, and how long after `onLate`. */
 const FINISH_MS = 10_000;
 const LATE_MS = 2_000;
-/** For how long nobody has connected and no answer has ended when the server stops accepting, and how often it waits so. */
+/**
+ * For how long nobody has connected and no answer has ended when the server stops accepting, and how often it waits so:
+ * after that, one turn of the event loop without either is enough.
+ */
 const QUIET_MS = 100;
 const MAX_WAITS = 20;
-/** How long a connection without a request is kept when the server ends: its next request may be on its way. */
-const IDLE_MS = 1_000;
 
 /** Listens, and answers requests. @throws `network` if the port or the address cannot be had */
 export async function serveHttp(
@@ -101,10 +103,10 @@ export async function serveHttp(
   });
   /** The system resets connections that wait to be accepted: resolves in a moment when there are none. */
   const untilNobodyConnects = async (): Promise<void> => {
-    for (let waits = 0, before = -1; events !== before && waits < MAX_WAITS; waits++) {
+    for (let waits = 0, before = -1; events !== before; waits++) {
       before = events;
-      await wait(QUIET_MS);
-      // Node goes on in the same turn in which it has accepted what was waiting.
+      if (waits < MAX_WAITS) await wait(QUIET_MS);
+      // Node goes on in the same turn in which it has accepted one that was waiting.
       await setImmediate();
     }
   };
@@ -116,10 +118,10 @@ export async function serveHttp(
       for (const outgoing of answers) outgoing.shouldKeepAlive = false;
       stopped = untilNobodyConnects();
       await stopped;
-      // `http.Server` would reset idle connections, whose next request may be on its way, and check no more limits.
+      // `http.Server` would reset idle connections, and check no more limits. Each was promised `KEEP_ALIVE_MS`, and its
+      // next request may be on its way: Node ends it when that time is over.
       const ended = new Promise((resolve) => Server.prototype.close.call(server, resolve));
       const timers = [
-        setTimeout(() => server.closeIdleConnections(), IDLE_MS),
         setTimeout(onLate, FINISH_MS),
         setTimeout(() => server.closeAllConnections(), FINISH_MS + LATE_MS),
       ];
