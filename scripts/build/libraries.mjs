@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 /** Code that TensorFlow.js's other parts share. */
@@ -128,7 +128,6 @@ function linked(script) {
  */
 export function replaceModule(file, code) {
   writeFileSync(file, code);
-  rmSync(`${file}.map`);
 }
 
 /**

@@ -16,7 +16,7 @@ const HELPERS = 'rolldown-runtime';
  */
 const MIN_BYTES = 4096;
 
-/** Rolldown's output plugin. Each change stays within its line, so that source maps stay right. */
+/** Rolldown's output plugin. */
 export function linkParts() {
   /** @type {Map<string, readonly string[]>} */
   const parts = new Map();
@@ -37,7 +37,7 @@ export function linkParts() {
        */
       handler(code, chunk, _options, { chunks }) {
         if (chunk.isEntry || chunk.name === HELPERS) return undefined;
-        if (chunk.name !== FIRST) return { code: linked(code, chunk.name), map: null };
+        if (chunk.name !== FIRST) return { code: linked(code, chunk.name) };
         for (const { name, isEntry, imports } of Object.values(chunks)) {
           if (!isEntry && name !== FIRST && name !== HELPERS)
             parts.set(
@@ -45,7 +45,7 @@ export function linkParts() {
               imports.map(nameOf).filter((one) => one !== FIRST),
             );
         }
-        return { code: loadsParts(code, parts), map: null };
+        return { code: loadsParts(code, parts) };
       },
     },
   };

@@ -59,7 +59,6 @@ async function bundle(dir, input, folder, plugins, codeSplitting, chunkFileNames
       ...(codeSplitting && { codeSplitting }),
       dir,
       format: 'es',
-      sourcemap: true,
       entryFileNames: '[name].js',
       chunkFileNames,
     },
@@ -96,6 +95,6 @@ async function siblings(dist) {
         `new URL('./${name}', String(import.meta.url))`,
       ]),
     ),
-    { delimiters: ['', ''], sourcemap: true },
+    { delimiters: ['', ''] },
   );
 }

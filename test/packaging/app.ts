@@ -117,6 +117,11 @@ export async function list(tarball: string): Promise<string[]> {
     .map((path) => path.replace(/^package\//, ''));
 }
 
+/** Unpacks a package's tarball into a folder. */
+export async function unpack(tarball: string, folder: string): Promise<void> {
+  await run('tar', ['-xzf', tarball, '-C', folder]);
+}
+
 /** Sizes of the files below a folder. */
 export function sizes(folder: string): Readonly<Record<string, number>> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

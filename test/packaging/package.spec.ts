@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { tabserve, type VitePlugin } from '../../src/tools/vite/vite.ts';
-import { install, list, node } from './app.ts';
+import { install, list, node, sizes, temporary, unpack } from './app.ts';
 import { expect, FULL_ONLY, test } from './fixtures.ts';
 
 const bin = (path: string): string => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
@@ -27,18 +27,30 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|js\.map|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/([a-z-]+\.md|model-config\.schema\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
+        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/([a-z-]+\.md|model-config\.schema\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
           file,
         ),
     ),
   ).toEqual([]);
 });
 
+test('the package unpacks to at most 10 MB, in at most 1,700 files', async ({ tarball }) => {
+  const folder = temporary();
+  try {
+    await unpack(tarball, folder);
+    const files = Object.values(sizes(folder));
+    expect(files.length).toBeLessThanOrEqual(1_700);
+    expect(files.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(10_000_000);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('no file names a path of the machine that has built it', () => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const dist = `${root}dist/`;
   const named = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => /\.(js|map|ts)$/.test(file) && readFileSync(dist + file, 'utf8').includes(root),
+    (file) => /\.(js|ts)$/.test(file) && readFileSync(dist + file, 'utf8').includes(root),
   );
   expect(named).toEqual([]);
 });

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { sizes } from '../../scripts/size.mjs';
@@ -39,16 +39,9 @@ test('a classifier of images on ONNX Runtime needs the first script of the built
   }
 });
 
-test('each source map is there and has the sources', () => {
-  const named = files.flatMap((file) => {
-    const [, map] = (file.endsWith('.js') && /\n\/\/# sourceMappingURL=(\S+)\s*$/.exec(read(file))) || [];
-    return map === undefined ? [] : [join(dirname(file), map)];
-  });
-  expect(named.length).toBeGreaterThan(200);
-  for (const map of named) {
-    expect(existsSync(join(dist, map)), map).toBe(true);
-    const { sources, sourcesContent } = JSON.parse(read(map)) as { sources: string[]; sourcesContent?: unknown[] };
-    expect(sourcesContent?.filter((text) => typeof text === 'string').length, map).toBe(sources.length);
-  }
-  expect(files.filter((file) => file.endsWith('.map')).length).toBe(named.length);
+test('no file names a source map: the package has none, and a bundler would warn of each', () => {
+  expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
+  const scripts = files.filter((file) => file.endsWith('.js'));
+  expect(scripts.length).toBeGreaterThan(200);
+  expect(scripts.filter((file) => read(file).includes('//# sourceMappingURL='))).toEqual([]);
 });
