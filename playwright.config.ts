@@ -7,8 +7,8 @@ import type { BackendOptions } from './test/browser/fixtures.ts';
 const PORT = Number(process.env['PORT'] ?? 4173);
 const BACKENDS = ['wasm', 'webgl', 'webgpu'] as const;
 /** Projects that ask the server below nothing. If only these are chosen, it is not started. */
-const WITHOUT_SERVER = ['unit', 'node'];
-const needsServer = chosenProjects(process.argv)?.every((name) => WITHOUT_SERVER.includes(name)) !== true;
+const WITHOUT_SERVER = new Set(['unit', 'node']);
+const needsServer = chosenProjects(process.argv)?.every((name) => WITHOUT_SERVER.has(name)) !== true;
 
 /** Driven by WebDriver BiDi. */
 export const firefox = {
