@@ -65,7 +65,7 @@ test('a text, its stream, its usage and settings @once @firefox', async ({ page 
   expect(seen.short).toEqual([3, [{ type: 'unsupported', feature: 'frequencyPenalty' }]]);
 });
 
-test('aborts, tools, and what is refused @once', async ({ page }) => {
+test('aborts, tools, and what is refused @once @full', async ({ page }) => {
   const seen = await page.evaluate(async () => {
     const { failure, generateText, jsonSchema, load, streamText, tabserve } = window.aiSdk;
     const client = await load('/test/models/generation/qwen3/', { handler: 'text_generator', backends: ['wasm'] });
@@ -117,7 +117,7 @@ test('aborts, tools, and what is refused @once', async ({ page }) => {
   expect(seen.errors).toEqual(['invalid-input']);
 });
 
-test('an answer that fits a schema, whole and in parts @once', async ({ page }) => {
+test('an answer that fits a schema, whole and in parts @once @full', async ({ page }) => {
   const { object, old, partial, end } = await page.evaluate(async () => {
     const { generateObject, generateText, jsonSchema, load, Output, streamText, tabserve } = window.aiSdk;
     const client = await load('/test/models/generation/qwen3/', { handler: 'text_generator', backends: ['wasm'] });

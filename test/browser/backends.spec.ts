@@ -332,7 +332,7 @@ test("a script of ONNX Runtime's threads that the browser does not take costs th
   });
 });
 
-test("a script of ONNX Runtime's threads whose first request fails is asked for again, and the threads start from it @once", async ({
+test("a script of ONNX Runtime's threads whose first request fails is asked for again, and the threads start from it @once @full", async ({
   open,
   page,
   full,
@@ -367,7 +367,7 @@ test("a script of ONNX Runtime's threads whose first request fails is asked for 
   }
 });
 
-test("an engine's file that is stored as gzip, as hosts with a limit need it @once", async ({ open, page }) => {
+test("an engine's file that is stored as gzip, as hosts with a limit need it @once @full", async ({ open, page }) => {
   const path = '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm';
   const body = gzipSync(readFileSync(new URL(`../../node_modules/${path}`, import.meta.url)));
   let requests = 0;

@@ -18,14 +18,18 @@ async function open(page: Page): Promise<void> {
 }
 
 for (const store of ['cache-api', 'opfs', 'opfs-sync', 'memory'] as const) {
-  test(`the store ${store} does what every store must do, in a worker @once`, async ({ page }) => {
+  test(`the store ${store} does what every store must do, in a worker @once${store === 'opfs' || store === 'opfs-sync' ? '' : ' @full'}`, async ({
+    page,
+  }) => {
     await open(page);
     expect(await page.evaluate((store) => window.cacheTest.testStoreInWorker(store), store)).toEqual({});
   });
 }
 
 for (const store of ['cache-api', 'opfs'] as const) {
-  test(`the store ${store} does what every store must do, on the page @once`, async ({ page }) => {
+  test(`the store ${store} does what every store must do, on the page @once${store === 'opfs' ? ' @full' : ''}`, async ({
+    page,
+  }) => {
     await open(page);
     expect(await page.evaluate((store) => window.cacheTest.testStore(store), store)).toEqual({});
   });
@@ -182,7 +186,7 @@ test('two tabs that load one model at once download it once @once', async ({ ope
   }
 });
 
-test('a model answers while its files are stored: a store that does not answer costs a warning @once', async ({
+test('a model answers while its files are stored: a store that does not answer costs a warning @once @full', async ({
   open,
 }) => {
   const page = await open();

@@ -71,7 +71,10 @@ for (const engine of ['onnx', 'tfjs'] as const) {
 }
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`orientation by ${engine}: a pretrained model from a package @wasm`, async ({ open, backend }) => {
+  test(`orientation by ${engine}: a pretrained model from a package${engine === 'onnx' ? ' @wasm' : ' @full'}`, async ({
+    open,
+    backend,
+  }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no HardSigmoid');
     // SwiftShader takes most of a minute to compile this model's shaders.
@@ -172,7 +175,7 @@ test('one array for many requests: each takes what the array holds at its call @
   expect(together).toEqual(alone);
 });
 
-test('memory that cannot be moved fails its own request, and none that is made with it @once', async ({
+test('memory that cannot be moved fails its own request, and none that is made with it @once @full', async ({
   open,
   backend,
 }) => {

@@ -20,7 +20,7 @@ async function answers(urls: readonly string[]): Promise<unknown[]> {
   return answers;
 }
 
-test('packed archives load under a strict Content-Security-Policy as without one @once', async ({
+test('packed archives load under a strict Content-Security-Policy as without one @once @full', async ({
   open,
   baseURL,
   page,
@@ -156,7 +156,7 @@ test('ONNX Runtime’s threads from another origin need blob: in script-src and 
   }
 });
 
-test('a sandboxed frame: the error of a worker that it may not load names the remedy; a worker that it may load runs without storage @once', async ({
+test('a sandboxed frame: the error of a worker that it may not load names the remedy; a worker that it may load runs without storage @once @full', async ({
   open,
   baseURL,
   page,

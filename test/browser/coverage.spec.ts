@@ -36,13 +36,13 @@ interface Task {
 const FOLDER = new URL('../models/tasks/', import.meta.url);
 const TASKS = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
 
-/** The tasks whose first row `npm test` runs on GPUs, too: a text and an image. */
-const ON_GPUS = new Set(['image_classifier', 'token_classifier']);
+/** The task whose first row `npm test` runs on GPUs, too. */
+const ON_GPUS = 'image_classifier';
 
 for (const file of TASKS) {
   const { handler, rows } = readGoldens<Task>(`../models/tasks/${file}`);
   for (const [index, { architecture, repository, requests, handler: option, gpu = [] }] of rows.entries())
-    test(`${handler}: ${architecture} (${repository})${index > 0 ? ' @full' : ON_GPUS.has(handler) ? '' : ' @wasm'}`, async ({
+    test(`${handler}: ${architecture} (${repository})${index > 0 ? ' @full' : handler === ON_GPUS ? '' : ' @wasm'}`, async ({
       page,
       backend,
     }, { annotations }) => {

@@ -248,7 +248,7 @@ test('redirects from another origin: none is followed unless origins are named; 
   }
 });
 
-test("redirects of Hugging Face's hub: the errors lead to the origin to name, and with it the model loads @once", async ({
+test("redirects of Hugging Face's hub: the errors lead to the origin to name, and with it the model loads @once @full", async ({
   open,
 }) => {
   const folder = join(ROOT, 'test/models/hugging-face/vit');
@@ -448,7 +448,7 @@ test('another origin without CORS: the error names that as a possible cause @onc
   }
 });
 
-test('a large model, whose weights are read one by one, computes what it computes as one piece @once', async ({
+test('a large model, whose weights are read one by one, computes what it computes as one piece @once @full', async ({
   open,
 }) => {
   const page = await open();

@@ -199,7 +199,7 @@ for (const { face, size } of [
   { face: 'front', size: 128 },
   { face: 'back', size: 256 },
 ]) {
-  test(`BlazeFace (${face}) is the same to both engines @wasm`, async ({ open, backend }) => {
+  test(`BlazeFace (${face}) is the same to both engines @full`, async ({ open, backend }) => {
     test.slow(backend !== 'wasm');
     const page = await open();
     const compared = await page.evaluate(

@@ -104,7 +104,7 @@ test('unmounting while the model is loading ends it; pending calls are rejected 
   expect(count).toEqual({ workers: 1, downloads: 1 });
 });
 
-test('an error, a second attempt, and an abort while it is loading @once', async ({ opened: { page } }) => {
+test('an error, a second attempt, and an abort while it is loading @once @full', async ({ opened: { page } }) => {
   let answer: 'fail' | 'wait' | 'continue' = 'fail';
   let waiting = (): void => {};
   await page.route('**/digits.onnx', async (route) => {
@@ -135,7 +135,7 @@ test('an error, a second attempt, and an abort while it is loading @once', async
   await expect(page.locator('#b')).toHaveText('loading');
 });
 
-test('suspense: the fallback, then the component; an error goes to the boundary @once', async ({
+test('suspense: the fallback, then the component; an error goes to the boundary @once @full', async ({
   opened: { page, count },
 }) => {
   await show(page, { a: { loading: 'suspense' } });
@@ -160,7 +160,7 @@ test('suspense: the fallback, then the component; an error goes to the boundary 
   await expect(page.locator('#c:visible')).toHaveText('ready');
 });
 
-test('a worker factory that is written inline: one worker; refused where it would start one for ever @once', async ({
+test('a worker factory that is written inline: one worker; refused where it would start one for ever @once @full', async ({
   opened: { page, count },
 }) => {
   await show(page, { a: { inline: true } });
@@ -172,7 +172,7 @@ test('a worker factory that is written inline: one worker; refused where it woul
   await expect(page.locator('#b')).toHaveText('thrown model-config');
 });
 
-test('an Activity that is hidden ends the worker; when it is shown again, its children’s effects are answered @once', async ({
+test('an Activity that is hidden ends the worker; when it is shown again, its children’s effects are answered @once @full', async ({
   opened: { page, count },
 }) => {
   const answers = (): Promise<string[]> => page.evaluate(() => window.frameworks.answers);

@@ -32,7 +32,10 @@ const expected = readGoldens<
 const url = (name: string): string => `/test/models/generation/${name}/`;
 
 for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smollm3'])
-  test(`${name}: the greedy answers of transformers, whole and in parts @wasm`, async ({ open, backend }) => {
+  test(`${name}: the greedy answers of transformers, whole and in parts${['llama', 'gemma3', 'gpt2'].includes(name) ? ' @wasm' : ' @full'}`, async ({
+    open,
+    backend,
+  }) => {
     test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
     const page = await open();
     const { prompts } = expected[name]!;
@@ -66,7 +69,7 @@ for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smo
   });
 
 for (const name of ['t5', 'bart', 'marian', 'nllb'])
-  test(`${name}: encoder and decoder answer as transformers does, greedily and with beams${name === 't5' ? '' : ' @wasm'}`, async ({
+  test(`${name}: encoder and decoder answer as transformers does, greedily and with beams${['t5', 'bart'].includes(name) ? ' @wasm' : ' @full'}`, async ({
     open,
     backend,
   }) => {
@@ -121,7 +124,7 @@ test('a repository without its decoder is refused with the files that were looke
   expect(error).toMatch(/^Node "decoder": .*onnx\/decoder_model_merged\.onnx/);
 });
 
-test('one attention for each layer (GroupQueryAttention), and four precisions of which two have weights in other files', async ({
+test('one attention for each layer (GroupQueryAttention), and four precisions of which two have weights in other files @wasm', async ({
   open,
   backend,
 }) => {
@@ -302,7 +305,7 @@ interface Answer {
   readonly workers: number;
 }
 
-test('the gallery’s own model: the greedy answers of ONNX Runtime in Python @wasm', async ({ open, backend }) => {
+test('the gallery’s own model: the greedy answers of ONNX Runtime in Python @full', async ({ open, backend }) => {
   test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
   const { greedy } = readGoldens<{ readonly greedy: Readonly<Record<string, string>> }>(
     '../../training/writer.metrics.json',

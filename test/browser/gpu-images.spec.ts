@@ -158,7 +158,7 @@ test('a classifier: bitmaps go to the model by the GPU, with the same answers, w
   expect(found.lost).toBe('device-lost');
 });
 
-test('a model of landmarks: of a frame that the GPU has copied once, it cuts several crops', async ({ page }) => {
+test('a model of landmarks: of a frame that the GPU has copied once, it cuts several crops @full', async ({ page }) => {
   await openGpu(page);
   const found = await page.evaluate(async () => {
     const { run, runOnCpu, copies, warnings } = await gpu.openLandmarks();

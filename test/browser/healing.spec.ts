@@ -11,11 +11,11 @@ const STAGES = ['preprocess', 'inference', 'postprocess'] as const;
  */
 const FAULTS: Readonly<Record<Exclude<Fault['kind'], 'throw'>, { readonly code: string; readonly tags: string }>> = {
   close: { code: 'worker-lost', tags: ' @once' },
-  crash: { code: 'worker-lost', tags: ' @once' },
+  crash: { code: 'worker-lost', tags: ' @once @full' },
   block: { code: 'worker-lost', tags: ' @once' },
   stall: { code: 'worker-lost', tags: ' @once @full' },
   lose: { code: 'device-lost', tags: '' },
-  memory: { code: 'out-of-memory', tags: ' @once' },
+  memory: { code: 'out-of-memory', tags: ' @once @full' },
 };
 
 for (const [kind, { code, tags }] of Object.entries(FAULTS) as [keyof typeof FAULTS, (typeof FAULTS)['close']][]) {
@@ -90,7 +90,7 @@ test('a transferred input is not run again @once', async ({ open, backend }) => 
   expect(answer).toEqual({ retriable: { code: 'worker-lost', retriable: true }, after: 'answer' });
 });
 
-test('every kind of picture is answered though its worker is lost, whatever becomes of it on the page @once', async ({
+test('every kind of picture is answered though its worker is lost, whatever becomes of it on the page @once @full', async ({
   open,
 }) => {
   const page = await open();

@@ -13,7 +13,10 @@ const { cases } = readGoldens<{
 }>('../models/upscaler.golden.json');
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`a photo is enlarged on ${engine} as in Python, tiled as untiled @wasm`, async ({ open, backend }) => {
+  test(`a photo is enlarged on ${engine} as in Python, tiled as untiled${engine === 'onnx' ? ' @wasm' : ' @full'}`, async ({
+    open,
+    backend,
+  }) => {
     const candidate = `${engine}/${backend}` as const;
     test.skip(candidate === 'onnx/webgl', 'ONNX Runtime WebGL: no dynamic dims');
     test.slow(backend !== 'wasm');

@@ -138,7 +138,7 @@ for (const where of ['worker', 'page'] as const) {
       }
     });
 
-    test('any part of an image is that part of all of it', async () => {
+    test(`any part of an image is that part of all of it${where === 'page' ? ' @full' : ''}`, async () => {
       for (const name of [
         '420.jpg',
         '422.jpg',

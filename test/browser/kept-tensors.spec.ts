@@ -79,7 +79,9 @@ test('only the last logits are read back; a run that does not ask for tensors on
   expect(found.twice).toBe(0);
 });
 
-test('nothing stays of twenty answers, of aborts at each stage, of errors and of a lost GPU', async ({ page }) => {
+test('nothing stays of twenty answers, of aborts at each stage, of errors and of a lost GPU @full', async ({
+  page,
+}) => {
   await openPage(page);
   const found = await page.evaluate(async (asked) => {
     const code = (error: unknown): unknown => (error as { code?: unknown }).code;
@@ -125,7 +127,7 @@ test('nothing stays of twenty answers, of aborts at each stage, of errors and of
   });
 });
 
-test('encoder and decoder: beams are reordered on the GPU, and nothing of them stays', async ({ page }) => {
+test('encoder and decoder: beams are reordered on the GPU, and nothing of them stays @full', async ({ page }) => {
   await openPage(page);
   const { prompt, text } = expected['t5']!.prompts[1]!;
   const found = await page.evaluate(async (asked) => {

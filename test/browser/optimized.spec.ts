@@ -98,7 +98,7 @@ test('the smallest weights that are right run, and no other file is downloaded',
   await page.unrouteAll();
 });
 
-test('smaller weights that are damaged are skipped, with the reason; they are asked for again at the next visit @once', async ({
+test('smaller weights that are damaged are skipped, with the reason; they are asked for again at the next visit @once @full', async ({
   open,
 }) => {
   const page = await open();

@@ -8,7 +8,7 @@ interface Faces {
 }
 
 for (const engine of ['onnx', 'tfjs'] as const)
-  test(`faces, hands and a body on ${engine}: the archives are proven, and the points are MediaPipe's @wasm`, async ({
+  test(`faces, hands and a body on ${engine}: the archives are proven, and the points are MediaPipe's${engine === 'onnx' ? ' @wasm' : ' @full'}`, async ({
     open,
     backend,
   }) => {
@@ -62,7 +62,7 @@ const PHOTOS = {
 } as const;
 
 for (const name of ['face', 'hand', 'pose'] as const)
-  test(`${name}: each engine on each backend has the points within a thousandth of the box's diagonal @wasm`, async ({
+  test(`${name}: each engine on each backend has the points within a thousandth of the box's diagonal @full`, async ({
     open,
     backend,
   }) => {
@@ -144,7 +144,7 @@ test('pose: where ONNX Runtime WebGL computes wrongly, TensorFlow.js takes over,
   expect(used.reasons.join()).toMatch(/onnx\/webgl: Node "detect": It computes wrongly/);
 });
 
-test('a lost worker costs no id of a face, a hand or a body @once', async ({ open, backend }) => {
+test('a lost worker costs no id of a face, a hand or a body @once @full', async ({ open, backend }) => {
   const page = await open();
   const seen = await page.evaluate(
     async ({ photos, backend }) => {

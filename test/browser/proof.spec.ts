@@ -79,7 +79,7 @@ test.describe('proof', () => {
     expect(first!.workers).toBe(2);
   });
 
-  test("a language model's golden example: a backend that chooses another token is skipped, and the reason names it @once", async ({
+  test("a language model's golden example: a backend that chooses another token is skipped, and the reason names it @once @full", async ({
     open,
   }) => {
     const { prompt, input_ids: ids, tokens } = GENERATION['qwen3']!.prompts[0]!;
@@ -261,7 +261,7 @@ test.describe('proof', () => {
     expect(await load()).toBe('wasm');
   });
 
-  test('one element of a thousand @once', async ({ open }) => {
+  test('one element of a thousand @once @full', async ({ open }) => {
     const page = await open();
     const model = `${PROOF}/thousand.onnx`;
     const both = { model, backends: ['webgl', 'wasm'] } as const;
@@ -523,7 +523,7 @@ test.describe('measuring @once', () => {
     );
   });
 
-  test('only proven candidates are measured', async ({ open }) => {
+  test('only proven candidates are measured @full', async ({ open }) => {
     const page = await open();
     const wrong = {
       ...fastest,
@@ -557,7 +557,7 @@ test.describe('measuring @once', () => {
     expect(second!.story).toContain(`onnx/wasm with ${threads} thread`);
   });
 
-  test('a custom store, and verdicts of another build', async ({ open }) => {
+  test('a custom store, and verdicts of another build @full', async ({ open }) => {
     const page = await open();
     const answer = await page.evaluate(
       async ({ model, backends, prefer, measureBudget }) => {

@@ -22,6 +22,20 @@ async function logged(message: ConsoleMessage): Promise<string> {
   return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
 }
 
+/** Other specs ask the same of what these show. */
+const SHOWN_ELSEWHERE = new Set([
+  'versions.ts',
+  'writing.ts',
+  'translating.ts',
+  'ai-sdk.ts',
+  'ai-sdk-embeddings.ts',
+  'structured.ts',
+  'proven.ts',
+  'failures.ts',
+  'shared.ts',
+  'serving.ts',
+]);
+
 for (const [file, expected] of [
   ['connect.ts', [/^three$/]],
   ['first.ts', [/^\{"label":"three","score":0\.9\d+\} on wasm$/]],
@@ -50,7 +64,7 @@ for (const [file, expected] of [
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
   ['eager.ts', [/^probably a three$/, /^\["three"/]],
 ] as const) {
-  test(`snippet ${file} @once`, async ({ page }) => {
+  test(`snippet ${file} @once${SHOWN_ELSEWHERE.has(file) ? ' @full' : ''}`, async ({ page }) => {
     const lines: (string | Promise<string>)[] = [];
     page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
     page.on('pageerror', (error) => lines.push(String(error)));
@@ -61,7 +75,7 @@ for (const [file, expected] of [
   });
 }
 
-test('snippets openai.ts and openai.sw.ts @once', async ({ page, baseURL }) => {
+test('snippets openai.ts and openai.sw.ts @once @full', async ({ page, baseURL }) => {
   await using site = await predictionServer(baseURL!, '/test/readme/openai.sw.ts');
   const lines: (string | Promise<string>)[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
@@ -73,7 +87,7 @@ test('snippets openai.ts and openai.sw.ts @once', async ({ page, baseURL }) => {
   expect(site.got).toEqual([]);
 });
 
-test('snippets fetch.ts and fetch.sw.ts @once', async ({ page, baseURL }) => {
+test('snippets fetch.ts and fetch.sw.ts @once @full', async ({ page, baseURL }) => {
   await using site = await predictionServer(baseURL!);
   const lines: (string | Promise<string>)[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
@@ -177,7 +191,7 @@ test('snippet cutout.ts @once', async ({ page }) => {
   expect(alphas.face).toBeGreaterThan(245);
 });
 
-test('snippets explained.ts and explained-text.ts @once', async ({ page }) => {
+test('snippets explained.ts and explained-text.ts @once @full', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
@@ -253,7 +267,7 @@ test('snippet lean.worker.ts @once', async ({ open }) => {
   );
 });
 
-test('snippet person.ts @once', async ({ page }) => {
+test('snippet person.ts @once @full', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
@@ -284,7 +298,7 @@ test('snippet person.ts @once', async ({ page }) => {
   expect(Math.abs(y! - mean.y / mean.sum)).toBeLessThan(2);
 });
 
-test('snippet reading.ts @once', async ({ page }) => {
+test('snippet reading.ts @once @full', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
@@ -419,7 +433,7 @@ async function seatCat(page: Page): Promise<void> {
   });
 }
 
-test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, until Stop is pressed @once', async ({
+test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, until Stop is pressed @once @full', async ({
   page,
 }) => {
   const lines: string[] = [];
@@ -447,7 +461,7 @@ test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, unt
   expect(lines.filter((line) => /error|aborted/i.test(line))).toEqual([]);
 });
 
-test('snippet tracker.ts: ids over a camera, until it ends @once', async ({ page }) => {
+test('snippet tracker.ts: ids over a camera, until it ends @once @full', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
@@ -458,7 +472,9 @@ test('snippet tracker.ts: ids over a camera, until it ends @once', async ({ page
   for (const line of lines) expect(line).toMatch(/^cat 1 at \d+$/);
 });
 
-test('snippet search.ts: vectors are computed at the first visit, and kept for the next @once', async ({ page }) => {
+test('snippet search.ts: vectors are computed at the first visit, and kept for the next @once @full', async ({
+  page,
+}) => {
   const visit = async (): Promise<{
     readonly lines: string[];
     readonly kept: readonly string[];

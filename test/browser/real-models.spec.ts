@@ -71,8 +71,15 @@ function casesOf<Case>(model: string): readonly Case[] {
   return readGoldens<{ cases: readonly Case[] }>(`../models/${model}.golden.json`).cases;
 }
 
+/** `npm test` runs ONNX Runtime alone: the same weights are in both formats. */
+const tagOf = (engine: string): string => (engine === 'onnx' ? ' @wasm' : ' @full');
+
 for (const engine of ENGINES) {
-  test(`NanoDet on ${engine}: what it finds, and where, as in float64 @wasm`, async ({ open, backend, full }) => {
+  test(`NanoDet on ${engine}: what it finds, and where, as in float64${tagOf(engine)}`, async ({
+    open,
+    backend,
+    full,
+  }) => {
     const candidate = `${engine}/${backend}` as const;
     const cases = photosFor('nanodet', candidate, full, casesOf<DetectorCase>('nanodet'));
     const page = await open();
@@ -101,7 +108,7 @@ for (const engine of ENGINES) {
 }
 
 for (const engine of ENGINES) {
-  test(`Selfie on ${engine}: the person's mask as in float64 @wasm`, async ({ open, backend, full }) => {
+  test(`Selfie on ${engine}: the person's mask as in float64${tagOf(engine)}`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
     const cases = photosFor('selfie', candidate, full, casesOf<SegmenterCase>('selfie'));
     const page = await open();
@@ -145,7 +152,7 @@ interface ClassifierCase {
 }
 
 for (const engine of ENGINES) {
-  test(`MobileNetV2 (moderation) on ${engine}: the probabilities as in float64 @wasm`, async ({
+  test(`MobileNetV2 (moderation) on ${engine}: the probabilities as in float64${tagOf(engine)}`, async ({
     open,
     backend,
     full,
@@ -212,7 +219,7 @@ interface FacesCase {
 
 for (const face of ['front', 'back'] as const) {
   for (const engine of ENGINES) {
-    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python @wasm`, async ({
+    test(`BlazeFace (${face}) on ${engine}: the faces, and where, as in Python${tagOf(engine)}`, async ({
       open,
       backend,
       full,

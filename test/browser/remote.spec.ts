@@ -59,7 +59,7 @@ test('the digits on a server: the answers are those of the tab’s WASM, whichev
   expect(new Set(inputs)).toEqual(new Set(['application/octet-stream', 'application/json']));
 });
 
-test('a server that answers wrongly, with a page, or with a redirect to another origin is skipped; the reason says why @once', async ({
+test('a server that answers wrongly, with a page, or with a redirect to another origin is skipped; the reason says why @once @full', async ({
   open,
 }) => {
   const page = await open();

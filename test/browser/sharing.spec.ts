@@ -147,7 +147,7 @@ test('a guest’s pictures and frames reach the session with the same pixels @on
   expect(answers[0]![0]).toBeGreaterThan(0.9);
 });
 
-test('tabs with other options do not share, and a page that may not have locks has a session of its own @once', async ({
+test('tabs with other options do not share, and a page that may not have locks has a session of its own @once @full', async ({
   context,
 }) => {
   const [first] = await tabs(context, 1);
@@ -166,7 +166,7 @@ test('tabs with other options do not share, and a page that may not have locks h
   expect((await ask(third!, 1)).answers).toEqual(['four']);
 });
 
-test('on each backend a guest has its host’s answers, explanations and tensors, and the host’s lost worker or GPU costs it none @wasm', async ({
+test('on each backend a guest has its host’s answers, explanations and tensors, and the host’s lost worker or GPU costs it none @full', async ({
   context,
   backend,
 }) => {

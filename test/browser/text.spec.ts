@@ -73,8 +73,9 @@ const archives: readonly {
 
 for (const { name, engine = 'onnx', url, inputs, logits, labels } of archives) {
   // Tokenizers run on the CPU: on a GPU, two of them show that the ids reach the engine.
-  const tag = name === 'languages' || name === 'word-piece' ? '' : ' @once';
-  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one${tag} @wasm`, async ({
+  const onGpus = name === 'languages' || name === 'word-piece';
+  const tag = `${onGpus ? '' : ' @once'}${onGpus && engine === 'tfjs' ? ' @full' : ' @wasm'}`;
+  test(`${name} on ${engine}: from the text to the probabilities as in Python, in one batch and one by one${tag}`, async ({
     open,
     backend,
   }) => {
