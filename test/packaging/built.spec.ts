@@ -54,7 +54,7 @@ for (const { title, app, without = [], build, served, workers } of APPS) {
     });
 
     test('worker and engine from a folder of the app, with threads', async ({ open, complaints, full }) => {
-      test.skip(!full && (title === 'webpack' || without.length > 0), FULL_ONLY);
+      test.skip(!full && title !== 'no bundler', FULL_ONLY);
       await copyAssets(folder, 'public/copied');
       await using site = await serve([...folders(), join(folder, 'public')], { isolated: true });
       const shown = await open(`${site.origin}/?threads=2&assets=/copied/`);
@@ -113,7 +113,7 @@ for (const { title, app, build, served } of SMALL) {
   });
 }
 
-test("Vite's plugin, with the engines' files in a folder: the build has none of them", async ({
+test("Vite's plugin, with the engines' files in a folder: the build has none of them @full", async ({
   tarball,
   open,
   complaints,

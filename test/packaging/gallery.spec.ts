@@ -142,7 +142,7 @@ test('the camera: refused in words, frame after frame, stopped when the demo is 
   expect(complaints).toEqual([]);
 });
 
-test('background: every background', async ({ page, gallery, complaints }) => {
+test('background: every background @full', async ({ page, gallery, complaints }) => {
   await page.goto(`${gallery}#/background`);
   await page.getByRole('radio', { name: 'Mask' }).check();
   await sample(page, 'an astronaut').click();
@@ -446,7 +446,12 @@ test('people: faces, hands and bodies of a clip have points and numbers, and kee
   expect(complaints).toEqual([]);
 });
 
-test('people: the camera, which is free once the page is left', async ({ page, context, gallery, complaints }) => {
+test('people: the camera, which is free once the page is left @full', async ({
+  page,
+  context,
+  gallery,
+  complaints,
+}) => {
   await page.addInitScript(() => {
     window.cameras = [];
     const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
@@ -474,7 +479,7 @@ test('people: the camera, which is free once the page is left', async ({ page, c
   expect(complaints).toEqual([]);
 });
 
-test('writing: stopped; and when its worker is killed, it goes on with no word missing or doubled', async ({
+test('writing: stopped; and when its worker is killed, it goes on with no word missing or doubled @full', async ({
   page,
   gallery,
   complaints,
@@ -668,7 +673,7 @@ test('the pages of tasks say what they need, and answer with a folder of the vis
   expect(complaints).toEqual([]);
 });
 
-test('cut-out: the gallery’s own model at once, over a color, and another model', async ({
+test('cut-out: the gallery’s own model at once, over a color, and another model @full', async ({
   page,
   gallery,
   complaints,
@@ -690,7 +695,7 @@ test('cut-out: the gallery’s own model at once, over a color, and another mode
   expect(complaints).toEqual([]);
 });
 
-test('click: the object in the middle first, then what is clicked, with the mouse and with the keyboard', async ({
+test('click: the object in the middle first, then what is clicked, with the mouse and with the keyboard @full', async ({
   page,
   gallery,
   complaints,
@@ -830,7 +835,7 @@ test('text orientation @full', async ({ page, gallery, complaints }) => {
   expect(complaints).toEqual([]);
 });
 
-test('voice: speech in a recording, the threshold, a file that is no audio, and the microphone', async ({
+test('voice: speech in a recording, the threshold, a file that is no audio, and the microphone @full', async ({
   page,
   gallery,
   complaints,
@@ -869,7 +874,7 @@ test('voice: speech in a recording, the threshold, a file that is no audio, and 
   expect(complaints).toEqual([]);
 });
 
-test('backends: a report card of this device, a link to it, and a model of one’s own', async ({
+test('backends: a report card of this device, a link to it, and a model of one’s own @full', async ({
   page,
   gallery,
   complaints,

@@ -60,7 +60,9 @@ print(json.dumps({'totals': suites.attrib, 'cases': [[case.get('name'), [child.t
   return JSON.parse(execFileSync('python3', ['-c', script, file], { encoding: 'utf8' }));
 }
 
-test('without Playwright, and without Chromium, nothing was tested: exit 2, and what to install', async ({ app }) => {
+test('without Playwright, and without Chromium, nothing was tested: exit 2, and what to install @full', async ({
+  app,
+}) => {
   const none = await run(app, 'npx', ['tabserve', 'test', 'public/models/digits']);
   expect(none.code).toBe(2);
   expect(none.stderr).toContain('Playwright is not installed');
