@@ -1,7 +1,7 @@
 /**
  * node scripts/optimized.mjs: makes the weights of the gallery's models smaller with `tabserve optimize`, and prints
  * what that saves and costs, as the tables of `docs/command-line.md`: sizes, differences, the time of a run on WASM
- * under Node, and, for one model in each precision, download, memory and first answer. With `--backends webgl,wasm`
+ * under Node, and, for one model in each precision, download, memory and first answer. With `--backends wasm,onnx/webgpu`
  * each archive is also run on these backends of Chromium, with `tabserve test`.
  */
 import { spawnSync } from 'node:child_process';

@@ -207,27 +207,6 @@ def missing_op():
     return model("missing_op", nodes, [value("x", T.FLOAT, [1, 4])], [value("y", T.FLOAT, [1, 4])], check=False, domains=[helper.make_opsetid("org.tabserve.test", 1)])
 
 
-def reshaped_opset9():
-    """A tensor that is added to after it was reshaped, of the last opset in which Slice has attributes."""
-    shape = numpy_helper.from_array(np.array([3, 4], np.int64), "shape")
-    nodes = [node("Reshape", "x shape", "reshaped"), node("Add", "reshaped bias", "y")]
-    return model("reshaped_opset9", nodes, [value("x", T.FLOAT, [2, 6])], [value("y", T.FLOAT, [3, 4])], [shape, weight("bias", [3, 4], 1)], opset=9)
-
-
-def end_as_output():
-    """The end of a slice, beyond int32, which the graph also returns."""
-    number = lambda name, v: numpy_helper.from_array(np.array([v], np.int64), name)
-    nodes = [helper.make_node("Constant", [], ["end"], value=number("value", 2**63 - 1)), node("Slice", "x start end axis", "y")]
-    return model("end_as_output", nodes, [value("x", T.FLOAT, [2, 6])], [value("y", T.FLOAT, [2, 5]), value("end", T.INT64, [1])], [number("start", 1), number("axis", 1)])
-
-
-def resize_axes():
-    """Scales in another order than the dims."""
-    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "scales")
-    nodes = [helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor", axes=[2, 3, 0, 1])]
-    return model("resize_axes", nodes, [value("x", T.FLOAT, [1, 2, 3, 4])], [value("y", T.FLOAT, [2, 4, 3, 4])], [scales], opset=18)
-
-
 def slow():
     """`rounds` times a 256 × 256 matrix, x ← x · x, where x is 1/256 everywhere and stays so: some 34 million multiplications a round."""
     count = lambda name, v: numpy_helper.from_array(np.array(v, np.int64), name)
@@ -352,8 +331,6 @@ def main():
             goldens[name].append({"inputs": feeds, "outputs": {k: literal(np.asarray(v)) for k, v in zip(names, results)}})
         print(f"{name}.onnx: {len(data)} bytes, {len(cases)} case(s)")
     (HERE / "missing_op.onnx").write_bytes(missing_op().SerializeToString())
-    for made in (reshaped_opset9(), end_as_output(), resize_axes()):
-        (HERE / f"{made.graph.name}.onnx").write_bytes(made.SerializeToString())
 
     classifier = MODELS["tiny_classifier"][0].SerializeToString()
     bad = corrupt(classifier)

@@ -6,9 +6,9 @@ import { HALF_PRECISIONS, type Precision } from '../../contract/precisions.js';
 
 /**
  * What a backend gets if nobody has chosen, best first: what it computes itself, in the fewest bytes. Smaller weights
- * that become float32 when the model is opened run wherever the model does (WebGL, which has neither float16 nor
- * constant folding, gets them as float32); their outputs are proven by golden examples, and where they are wrong, the
- * next precision is tried.
+ * that become float32 when the model is opened run wherever the model does, except on ONNX Runtime's WebGL, which has
+ * neither float16 nor constant folding; their outputs are proven by golden examples, and where they are wrong, the next
+ * precision is tried.
  *
  * transformers.js 3.8.1 has q8 for WASM and fp32 for everything else (`DEFAULT_DEVICE_DTYPE_MAPPING`), and refuses fp16
  * on a GPU without the feature `shader-f16`. Here, a GPU that has it gets fp16. ONNX Runtime 1.30's WebGPU has no
@@ -17,7 +17,7 @@ import { HALF_PRECISIONS, type Precision } from '../../contract/precisions.js';
  */
 const PREFERRED: Readonly<Record<BackendName, readonly Precision[]>> = {
   webgpu: ['int8-weights', 'fp16', 'float16-weights', 'fp32'],
-  webgl: ['int8-weights', 'float16-weights', 'fp32'],
+  webgl: ['fp32'],
   webnn: ['int8-weights', 'float16-weights', 'fp32', 'fp16'],
   wasm: ['int8-weights', 'q8', 'float16-weights', 'fp32', 'fp16'],
   cpu: ['int8-weights', 'q8', 'float16-weights', 'fp32', 'fp16'],

@@ -4,8 +4,6 @@ import { messageOf, TabServeError } from '../../contract/errors.js';
 import { createFiles } from '../../worker/models/files.js';
 import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
 import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
-import { adaptGraph } from '../../worker/engines/onnx/adapt-graph.js';
-import { widenWeights } from '../../worker/engines/onnx/widen-weights.js';
 import { missingKernels } from './kernel-support.js';
 import { startEngine } from '../../server/node/engines.js';
 import { readOnnxGraph } from './onnx-graph.js';
@@ -51,9 +49,7 @@ async function describeOnnx(source: string, name: string, bytes: Uint8Array): Pr
   const files: Record<string, Uint8Array> = {};
   const opened = await tryOpening(source, name, bytes, files);
   const webgpu = missingOperators(graph, 'webgpu');
-  // What runs there: weights that `tabserve optimize` has made smaller become float32 first.
-  const widened = readOnnxGraph(adaptGraph(widenWeights(bytes)));
-  const webgl = [...missingOperators(widened, 'webgl'), ...webglDtypes(widened)];
+  const webgl = [...missingOperators(graph, 'webgl'), ...webglDtypes(graph)];
   return [
     ['format', [`ONNX, IR version ${irVersion}${producer && `, made by ${producer}`}`]],
     [

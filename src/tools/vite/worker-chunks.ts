@@ -80,8 +80,6 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/models/onnx/': 'rare',
   'worker/host/describe.': 'rare',
   'worker/host/nearest-handler.': 'rare',
-  'worker/engines/onnx/adapt-graph.': 'rare',
-  'worker/engines/onnx/widen': 'rare',
 };
 
 /** The scripts of packages, by their names. */

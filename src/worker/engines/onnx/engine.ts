@@ -65,7 +65,7 @@ export function createEngine(build: Build): Engine {
     },
     memory: heapBytes,
     async open(files, path, options, keeps) {
-      const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path, options);
+      const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path);
       checkNames(inputs, options, path);
       if (build.provider === 'webnn' || build.provider === 'webgl') checkFixed(build.provider, inputs, options, path);
       const keeper =

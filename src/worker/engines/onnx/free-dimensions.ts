@@ -37,28 +37,31 @@ export function checkNames(inputs: readonly TensorInfo[], { freeDimensions = {} 
 }
 
 /**
- * Checks that every dimension of a model's inputs is fixed.
+ * Checks that every dimension of a model's inputs is fixed: for WebNN in the file or by `freeDimensions`, for ONNX
+ * Runtime's WebGL, which ignores `freeDimensions`, in the file.
  * @throws `backend-failed` naming those that are not, and what to write
  */
 export function checkFixed(
   provider: 'webnn' | 'webgl',
   inputs: readonly TensorInfo[],
-  options: EngineOptions,
+  given: EngineOptions,
   path: string,
 ): void {
+  const options = provider === 'webnn' ? given : {};
   const free = fixDimensions(inputs, options).filter(({ dims }) => dims.some((size) => typeof size !== 'number'));
   if (free.length === 0) return;
-  const symbols = symbolsOf(fixDimensions(inputs, options));
-  const nameless = free.some(({ dims }) => dims.includes(null));
-  const all = { ...options.freeDimensions, ...Object.fromEntries(symbols.map((symbol) => [symbol, 1])) };
-  const example = Object.entries(all).map(([symbol, size]) => `${JSON.stringify(symbol)}: ${size}`);
-  const advice = nameless
-    ? 'A dimension without a name cannot be fixed by the config: export the model with fixed dimensions.'
-    : `Fix them in the config, each at the size that the inputs have: engine: { freeDimensions: { ${example.join(', ')} } }.`;
   throw new TabServeError(
     'backend-failed',
-    `${{ webnn: 'WebNN', webgl: "ONNX Runtime's WebGL" }[provider]} needs fixed dimensions, and ${path} has free ones: ${free.map((input) => `"${input.name}" is ${formatTensor(input)}`).join(', ')}. ${advice}`,
+    `${{ webnn: 'WebNN', webgl: "ONNX Runtime's WebGL" }[provider]} needs fixed dimensions, and ${path} has free ones: ${free.map((input) => `"${input.name}" is ${formatTensor(input)}`).join(', ')}. ${provider === 'webnn' ? howToFix(free, options) : 'It ignores engine.freeDimensions: export the model with fixed dimensions.'}`,
   );
+}
+
+function howToFix(free: readonly TensorInfo[], { freeDimensions }: EngineOptions): string {
+  if (free.some(({ dims }) => dims.includes(null)))
+    return 'A dimension without a name cannot be fixed by the config: export the model with fixed dimensions.';
+  const all = { ...freeDimensions, ...Object.fromEntries(symbolsOf(free).map((symbol) => [symbol, 1])) };
+  const example = Object.entries(all).map(([symbol, size]) => `${JSON.stringify(symbol)}: ${size}`);
+  return `Fix them in the config, each at the size that the inputs have: engine: { freeDimensions: { ${example.join(', ')} } }.`;
 }
 
 function symbolsOf(inputs: readonly TensorInfo[]): readonly string[] {

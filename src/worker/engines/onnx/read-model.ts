@@ -1,6 +1,5 @@
-import { loadScript } from '../../../shared/load-script.js';
 import type { InferenceSession } from 'onnxruntime-web';
-import type { BlobFiles, EngineOptions } from '../../../contract/archive.js';
+import type { BlobFiles } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
 import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
@@ -20,26 +19,15 @@ export interface SessionSource extends Signature {
  * Runtime's copy of it, as the parsed file, and as weights.
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
  */
-export async function readModel(
-  provider: ProviderName,
-  files: BlobFiles,
-  path: string,
-  { freeDimensions }: EngineOptions,
-): Promise<SessionSource> {
+export async function readModel(provider: ProviderName, files: BlobFiles, path: string): Promise<SessionSource> {
   const file = await files.blob(path);
   const isLazy = provider === 'wasm' && canReadLazily();
   const graph = isLazy ? await readGraph(file) : undefined;
   const model = graph ?? (await bytesOf(file));
   const signature = readSignature(model, path);
   const locations = readExternalData(model);
-  if (provider === 'webgl') {
-    if (locations.length > 0)
-      throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
-    const [{ adaptGraph }, { widenWeights }] = await loadScript(() =>
-      Promise.all([import('./adapt-graph.js'), import('./widen-weights.js')]),
-    );
-    return { ...signature, model: adaptGraph(widenWeights(model), freeDimensions), externalData: [] };
-  }
+  if (provider === 'webgl' && locations.length > 0)
+    throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
   const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
   const externalData = await Promise.all([
     ...locations.map(async (location) => open(location, await files.blob(besideModel(path, location)))),

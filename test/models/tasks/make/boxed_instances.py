@@ -190,15 +190,15 @@ def exported(model, example, inputs, outputs, axes={}):
 # What Ultralytics' exporter writes; YOLOv5's has no task.
 NAMES = dict(enumerate(LABELS))
 YOLOS = [
-    ("instance-yolov8", "YOLOv8-seg, YOLO11-seg", "v8", False, {}, {"task": "segment", "names": NAMES}, 0.7, ["webgl"]),
-    ("instance-yolov5", "YOLOv5-seg", "v5", False, {"decoder": "yolov5"}, {"stride": 32, "names": NAMES}, 0.45, ["webgl"]),
-    ("instance-yolo-end2end", "YOLO26-seg", "v8", True, {}, {"task": "segment", "names": NAMES, "end2end": True}, 1, []),
+    ("instance-yolov8", "YOLOv8-seg, YOLO11-seg", "v8", False, {}, {"task": "segment", "names": NAMES}, 0.7),
+    ("instance-yolov5", "YOLOv5-seg", "v5", False, {"decoder": "yolov5"}, {"stride": 32, "names": NAMES}, 0.45),
+    ("instance-yolo-end2end", "YOLO26-seg", "v8", True, {}, {"task": "segment", "names": NAMES, "end2end": True}, 1),
 ]
 
 
 def yolo_rows():
     rows = []
-    for repository, architecture, version, final, config, metadata, iou, gpu in YOLOS:
+    for repository, architecture, version, final, config, metadata, iou in YOLOS:
         torch.manual_seed(1)
         model = Yolo(version, final).eval()
         with torch.no_grad():
@@ -217,7 +217,7 @@ def yolo_rows():
             requests.append({"input": {"photo": size}, "params": {"scoreThreshold": threshold}, "answer": answer})
         looser = yolo_answer(model, PHOTOS[0], threshold := requests[0]["params"]["scoreThreshold"], 0.2, 3)
         requests.append({"input": {"photo": PHOTOS[0]}, "params": {"scoreThreshold": threshold, "iouThreshold": 0.2, "maxDetections": 3}, "answer": looser})
-        rows.append({"architecture": architecture, "repository": repository, **({"gpu": gpu} if gpu else {}), "requests": requests})
+        rows.append({"architecture": architecture, "repository": repository, "requests": requests})
     return rows
 
 

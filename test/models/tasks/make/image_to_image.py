@@ -65,7 +65,7 @@ def compact_row():
     data = np.concatenate([np.clip(np.rint(colors.numpy()), 0, 255).astype(int), np.full((side, side, 1), 255)], -1)
     requests = [{"input": {"photo": [COMPACT_SIDE, COMPACT_SIDE]}, "answer": {"width": side, "height": side, "data": data.flatten()}}]
     print(repository, seed, sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
-    return {"architecture": "SRVGGNetCompact (Real-ESRGAN)", "repository": repository, "gpu": ["webgl", "webgpu"], "requests": requests}
+    return {"architecture": "SRVGGNetCompact (Real-ESRGAN)", "repository": repository, "gpu": ["webgpu"], "requests": requests}
 
 
 def make():

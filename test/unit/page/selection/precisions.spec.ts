@@ -143,7 +143,6 @@ const STORED = [
 for (const [candidate, fp16, wanted] of [
   [{ engine: 'onnx', name: 'webgpu' }, true, 'int8-weights fp16 float16-weights fp32'],
   [{ engine: 'onnx', name: 'webgpu' }, false, 'int8-weights float16-weights fp32'],
-  [{ engine: 'onnx', name: 'webgl' }, false, 'int8-weights float16-weights fp32'],
   [{ engine: 'onnx', name: 'wasm' }, false, 'int8-weights float16-weights fp32 fp16'],
   [{ engine: 'tfjs', name: 'webgl' }, false, 'float16-weights fp32'],
 ] as const)
@@ -155,6 +154,20 @@ for (const [candidate, fp16, wanted] of [
     expect(left.wanted.join(' ')).toBe(wanted.slice(wanted.indexOf(' ') + 1));
     expect(left.excluded).toContainEqual(failed[0]);
   });
+
+test("ONNX Runtime's WebGL gets float32 weights alone", () => {
+  const choose = (alternatives: NonNullable<Archive['alternatives']>) =>
+    choosePrecisions({ engine: 'onnx', name: 'webgl' }, { alternatives, config: {}, files: {} }, probe(false));
+  expect(choose(STORED)!.wanted).toEqual(['fp32']);
+  const smaller = STORED.filter(({ precision, path }) => precision.endsWith('-weights') && path.endsWith('.onnx'));
+  expect(choose(smaller)).toEqual({
+    wanted: [],
+    excluded: smaller.map(({ precision }) => ({
+      precision,
+      reason: "ONNX Runtime's WebGL has neither half precision nor quantized weights",
+    })),
+  });
+});
 
 /** Opens a candidate with workers that load the first precision that is wanted; what each of them was asked for. */
 async function loads(name: BackendName, options: Partial<TrialOptions>): Promise<readonly string[]> {

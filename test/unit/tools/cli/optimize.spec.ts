@@ -21,7 +21,6 @@ import { shrinkOnnx } from '../../../../src/tools/cli/optimize/onnx-weights.ts';
 import { optimize, type OptimizeFlags } from '../../../../src/tools/cli/optimize/optimize.ts';
 import { quantize, SMALL_WEIGHTS } from '../../../../src/tools/cli/optimize/small-weights.ts';
 import { shrinkTensorFlow } from '../../../../src/tools/cli/optimize/tfjs-weights.ts';
-import { widenWeights } from '../../../../src/worker/engines/onnx/widen-weights.ts';
 import { createFiles } from '../../../../src/worker/models/files.ts';
 import { readTensor } from '../../../../src/worker/models/onnx/tensors.ts';
 import { all, fields, find, text } from '../../../../src/worker/models/onnx/protobuf.ts';
@@ -32,7 +31,6 @@ import {
   encodeNumber,
   encodeText,
   join as joinBytes,
-  type Pieces,
 } from '../../../../src/worker/models/onnx/protobuf-writer.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../../../${name}`, import.meta.url));
@@ -456,65 +454,3 @@ for (const [what, onnx, words] of [
     expect(() => readExtras(JSON.stringify({ models: { onnx } }))).toThrow(
       expect.objectContaining({ code: 'model-format', message: expect.stringMatching(words) }),
     ));
-
-test('weights that were made smaller become float32 again for WebGL, and other casts stay', async () => {
-  for (const weights of SMALL_WEIGHTS) {
-    const model = read('initializers.onnx');
-    const small = shrinkOnnx(model, { weights, external: new Map(), rename: (one) => one });
-    const wide = widenWeights(small.model);
-    const [before, after] = [readOnnxGraph(model), readOnnxGraph(wide)];
-    expect({ ...after, weights: after.weights.map(({ dtype, bytes }) => ({ dtype, bytes })) }).toEqual({
-      ...before,
-      weights: before.weights.map(({ dtype, bytes }) => ({ dtype, bytes })),
-    });
-    const { dims, x, ...outputs } = expected['initializers']!.runs[0]!;
-    await using session = await open(wide, new Map());
-    const { y } = await session.run({ x: { dtype: 'float32', dims, data: Float32Array.from(x) } });
-    for (const [index, value] of outputs[weights].entries())
-      expect(Math.abs(Number(y!.data[index]) - value)).toBeLessThan(1e-3);
-  }
-  const untouched = read('initializers.onnx');
-  expect(widenWeights(untouched)).toBe(untouched);
-});
-
-test('casts that are none of smaller weights stay as they are for WebGL, and so does what is damaged', () => {
-  const attribute = (name: string, value: number): Pieces => [
-    ...encodeText(1, name),
-    ...encodeNumber(3, value),
-    ...encodeNumber(20, 2),
-  ];
-  /** A graph whose weights `w` are cast. */
-  const graph = (dtype: number, data: Pieces, attributes: readonly Pieces[]): Uint8Array => {
-    const node = [
-      ...encodeText(1, 'w'),
-      ...encodeText(2, 'y'),
-      ...encodeText(4, 'Cast'),
-      ...attributes.flatMap((one) => encode(5, one)),
-    ];
-    const weights = [...encodeNumber(1, 2), ...encodeNumber(2, dtype), ...encodeText(8, 'w'), ...data];
-    return joinBytes(encode(7, [...encode(1, node), ...encode(5, weights), ...encode(12, encodeText(1, 'y'))]));
-  };
-  const [raw, odd, numbers] = [
-    encode(9, [Uint8Array.of(0, 60, 0, 64)]),
-    encode(9, [Uint8Array.of(1, 2, 3)]),
-    encode(5, [Uint8Array.of(1, 2)]),
-  ];
-  const toFloat = attribute('to', 1);
-  for (const model of [
-    // To int64; `saturate` is 1, as float32 is.
-    graph(10, raw, [attribute('saturate', 1), attribute('to', 7)]),
-    graph(10, odd, [toFloat]),
-    graph(10, numbers, [toFloat]),
-    graph(10, raw, [toFloat]).subarray(0, 30),
-  ])
-    expect(widenWeights(model)).toBe(model);
-  // The order of the attributes does not matter.
-  const wide = widenWeights(graph(10, raw, [attribute('saturate', 1), toFloat]));
-  expect(readFloats(wide)).toEqual([1, 2]);
-});
-
-/** The elements of the only initializer. */
-function readFloats(model: Uint8Array): readonly number[] {
-  const { data } = readTensor(find(find(model, 7)!, 5)!, new Map());
-  return [...new Float32Array(Uint8Array.from(data!).buffer)];
-}

@@ -53,6 +53,18 @@ test('what WebNN cannot run: the error names the dimensions, and what to write',
   });
 });
 
+test("ONNX Runtime's WebGL ignores freeDimensions: only dimensions that the file fixes are fixed", () => {
+  expect(() => checkFixed('webgl', [{ ...image, dims: [1, 3, 8, 8] }], sizes(ALL), 'm.onnx')).not.toThrow();
+  expect(() => checkFixed('webgl', [image], sizes(ALL), 'm.onnx')).toThrow(
+    expect.objectContaining({
+      code: 'backend-failed',
+      message:
+        'ONNX Runtime\'s WebGL needs fixed dimensions, and m.onnx has free ones: "image" is float32 [batch, 3, height, width]. ' +
+        'It ignores engine.freeDimensions: export the model with fixed dimensions.',
+    }),
+  );
+});
+
 test('the symbols of a file are those that its inputs have', () => {
   const { inputs, outputs } = readSignature(readFileSync('test/models/tiny_classifier_batch.onnx'));
   const [symbol] = inputs[0]!.dims;
