@@ -9,7 +9,7 @@
  */
 export const SPECS = {
   'src/': { packaging: ['api', 'package', 'size'] },
-  'src/contract/': { unit: ['unit'], wasm: ['workers', 'serving', 'bad-input'], packaging: ['api'] },
+  'src/contract/': { unit: ['unit'], wasm: ['workers', 'serving', 'bad-input'], packaging: ['api', 'copies'] },
   'src/shared/': { unit: ['unit'], wasm: ['cache', 'downloads', 'model-server', 'bad-input'] },
   'src/page/': { wasm: ['workers', 'serving', 'classifier'] },
   'src/page/client/': { wasm: ['workers', 'serving', 'cache', 'explain'] },

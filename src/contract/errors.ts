@@ -71,8 +71,15 @@ export interface ErrorOptions {
   readonly precision?: Precision | undefined;
 }
 
-/** Every error that this package throws or rejects with. */
+/** The key under which a class of errors has its name, in every copy of this package. */
+const BRAND = Symbol.for('tabserve.error');
+
+/**
+ * Every error that this package throws or rejects with. `instanceof` also recognizes the errors of another copy of this
+ * package in the same page, such as the standalone build's, or another version's.
+ */
 export class TabServeError extends Error {
+  static readonly [BRAND]: string = 'TabServeError';
   override readonly name: string = 'TabServeError';
   readonly code: ErrorCode;
   /** The stage in which it occurred, if it occurred in one. */
@@ -93,14 +100,32 @@ export class TabServeError extends Error {
     this.precision = precision;
   }
 
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // Only the classes of this file have a name under that key, not those that extend them elsewhere.
+    if (!Object.hasOwn(this, BRAND)) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return isError(value) && brandsOf(value).includes(this[BRAND]);
+  }
+
   /** Whether the same call may succeed if it is made again. */
   get retriable(): boolean {
     return Object.hasOwn(ERROR_CODES, this.code) && ERROR_CODES[this.code].retriable;
   }
 }
 
+/** Returns the names under `BRAND` of an error's class and of the classes that it extends. */
+function brandsOf(error: Error): readonly unknown[] {
+  const brands: unknown[] = [];
+  let proto: object | null = error;
+  while ((proto = Object.getPrototypeOf(proto) as object | null)) {
+    const Class: unknown = proto.constructor;
+    if (typeof Class === 'function' && Object.hasOwn(Class, BRAND)) brands.push((Class as typeof TabServeError)[BRAND]);
+  }
+  return brands;
+}
+
 /** The failure of one row. It takes the row's place among the results of `handle`; other rows are unaffected. */
 export class PredictionError extends TabServeError {
+  static override readonly [BRAND] = 'PredictionError';
   override readonly name = 'PredictionError';
 
   /**
@@ -130,11 +155,9 @@ export function asTabServeError(error: unknown, stage?: ErrorStage): TabServeErr
 }
 
 /** Returns a copy of an error of ours with some of its properties changed. */
-function changed(
-  { code, message, cause, stage, node, precision, stack, constructor }: TabServeError,
-  changes: ErrorOptions & { readonly message?: string },
-): TabServeError {
-  const Class = constructor === PredictionError ? PredictionError : TabServeError;
+function changed(error: TabServeError, changes: ErrorOptions & { readonly message?: string }): TabServeError {
+  const { code, message, cause, stage, node, precision, stack } = error;
+  const Class = error instanceof PredictionError ? PredictionError : TabServeError;
   const copy = new Class(code, changes.message ?? message, { cause, stage, node, precision, ...changes });
   if (stack) copy.stack = stack;
   return copy;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { errorFromData, errorToData } from '../../../src/contract/error-data.ts';
+import * as errors from '../../../src/contract/errors.ts';
 import { asTabServeError, PredictionError, TabServeError } from '../../../src/contract/errors.ts';
 
 /** As a message between page and worker carries it. */
@@ -41,6 +42,48 @@ test('whatever is thrown crosses', () => {
   const loop = new Error('loop');
   loop.cause = loop;
   expect(cross(loop).message).toBe('loop');
+});
+
+/** Another copy of the classes, as of the standalone build beside the one of npm. */
+const copy = async (): Promise<typeof errors> =>
+  (await import('../../../src/contract/errors.ts?copy' as string)) as never;
+
+test('two copies of the package recognize the errors of each other, and those of classes that extend them', async () => {
+  const other = await copy();
+  expect(other.TabServeError).not.toBe(TabServeError);
+  class Mine extends TabServeError {}
+  class Theirs extends other.PredictionError {}
+  for (const [error, isOurs, isPrediction] of [
+    [new TabServeError('timeout', 'x'), true, false],
+    [new PredictionError('timeout', 'x'), true, true],
+    [new other.TabServeError('timeout', 'x'), true, false],
+    [new other.PredictionError('timeout', 'x'), true, true],
+    [new Mine('timeout', 'x'), true, false],
+    [new Theirs('timeout', 'x'), true, true],
+    [Object.assign(new Error('x'), { name: 'TabServeError', code: 'timeout' }), false, false],
+    [{ name: 'TabServeError', code: 'timeout', message: 'x' }, false, false],
+    [
+      Object.setPrototypeOf(new Error('x'), Object.create(Error.prototype, { constructor: { value: undefined } })),
+      false,
+      false,
+    ],
+    [null, false, false],
+  ] as const) {
+    for (const { TabServeError: One, PredictionError: Row } of [errors, other])
+      expect([error instanceof One, error instanceof Row], String(error)).toEqual([isOurs, isPrediction]);
+    expect(error instanceof Mine, 'a class of an app is its own only').toBe(error?.constructor === Mine);
+  }
+});
+
+test('an error of another copy keeps its class, code, stage and stack, wherever it goes', async () => {
+  const other = await copy();
+  const error = new other.PredictionError('image-decode', 'broken', { node: 'detect' });
+  expect(asTabServeError(error)).toBe(error);
+  expect(PredictionError.from(error)).toBe(error);
+  const staged = asTabServeError(error, 'preprocess');
+  expect(staged).toMatchObject({ name: 'PredictionError', code: 'image-decode', stage: 'preprocess', node: 'detect' });
+  expect(staged.stack).toBe(error.stack);
+  expect(cross(error)).toMatchObject({ name: 'PredictionError', code: 'image-decode', node: 'detect' });
 });
 
 test('an error keeps the first stage that was recorded', () => {
