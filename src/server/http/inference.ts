@@ -5,10 +5,11 @@ import { loadScript } from '../../shared/load-script.js';
 import type { ServedRequestOptions } from '../served-client.js';
 import type { ServedVersion } from '../served-version.js';
 import { badRequest, unavailable } from '../serving-error.js';
+import { withBlobs } from './base64.js';
 import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
 import { queryParams } from './query-params.js';
-import { readInput, readJson } from './request-body.js';
+import { isForm, readInput, readJson } from './request-body.js';
 import { errorOf, errorResponse, jsonResponse, protocolErrorResponse } from './responses.js';
 import { resultResponse, streamResponse } from './result-response.js';
 import { rowOf, rowsOf, torchServeParams } from './torchserve-form.js';
@@ -41,7 +42,7 @@ export async function predictions(incoming: Incoming, context: RouteContext): Pr
         ),
       );
     return await served.run(async () => {
-      const rows = await rowsOf(served, await readInput(request, context));
+      const rows = rowsOf(served, await readInput(request, context), isForm(request));
       const results =
         rows.length > 1 ? await handleRows(served, rows, options) : await context.predict(served, rows[0], options);
       return exchange.apply(resultResponse(results, context.maxResponseSize));
@@ -137,7 +138,7 @@ async function answerInstances(incoming: Incoming, context: RouteContext): Promi
 const MAX_INSTANCES = 1000;
 
 async function readInstances({ request }: Incoming, context: RouteContext): Promise<readonly unknown[]> {
-  const body = await readJson(request, context);
+  const body = withBlobs(await readJson(request, context), 'The body');
   const rows: unknown = typeof body === 'object' && body !== null && 'instances' in body ? body.instances : undefined;
   if (Array.isArray(rows) && rows.length > MAX_INSTANCES)
     throw badRequest(`"instances" has ${rows.length} inputs, expected at most ${MAX_INSTANCES}.`);
@@ -159,7 +160,7 @@ function findServed(
 
 /** @throws `invalid-input` if the request has several inputs */
 async function onlyRow({ request }: Incoming, context: RouteContext, served: ServedVersion): Promise<unknown> {
-  const rows = rowsOf(served, await readInput(request, context));
+  const rows = rowsOf(served, await readInput(request, context), isForm(request));
   if (rows.length > 1) throw badRequest(`Expected one input, got ${rows.length}.`);
   return rows[0];
 }

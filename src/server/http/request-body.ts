@@ -85,16 +85,29 @@ function tooLarge(limit: number): ServingError {
  * @throws `invalid-input` for a body that is not what its type says, and what `readBytes` throws
  */
 export async function readInput(request: HttpRequest, limits: Limits): Promise<unknown> {
-  const { search } = new URL(request.url);
-  if (request.method === 'GET' && search !== '')
-    return await readForm(new TextEncoder().encode(search.slice(1)).buffer, 'application/x-www-form-urlencoded');
+  if (hasQueryInput(request)) {
+    const fields = new URL(request.url).search.slice(1);
+    return await readForm(new TextEncoder().encode(fields).buffer, 'application/x-www-form-urlencoded');
+  }
   const type = request.headers.get('content-type') ?? '';
   const bytes = await readBytes(request, limits);
-  const isForm = /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type);
-  return isForm ? await readForm(bytes, type) : await readValue(new Blob([bytes], { type }));
+  return isForm(request) ? await readForm(bytes, type) : await readValue(new Blob([bytes], { type }));
 }
 
-/** Reads a body that must be JSON. @throws `invalid-input`, and what `readBytes` throws */
+/** Returns whether a request's input is the fields of a form, or of its query. */
+export function isForm(request: HttpRequest): boolean {
+  const type = request.headers.get('content-type') ?? '';
+  return hasQueryInput(request) || /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(type);
+}
+
+function hasQueryInput({ method, url }: HttpRequest): boolean {
+  return method === 'GET' && new URL(url).search !== '';
+}
+
+/**
+ * Reads a body that must be JSON, as it is: which objects stand for bytes is for its route to say.
+ * @throws `invalid-input`, and what `readBytes` throws
+ */
 export async function readJson(request: HttpRequest, limits: Limits): Promise<unknown> {
   return parseJson(decodeJson(await readBytes(request, limits)));
 }
@@ -116,18 +129,17 @@ async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Reco
 }
 
 async function readValue(blob: Blob): Promise<unknown> {
-  if (/^application\/([\w.-]+\+)?json\b/i.test(blob.type)) return parseJson(decodeJson(await blob.arrayBuffer()));
+  if (/^application\/([\w.-]+\+)?json\b/i.test(blob.type))
+    return withBlobs(parseJson(decodeJson(await blob.arrayBuffer())), 'The body');
   return /^text\//i.test(blob.type) ? decodeText(await blob.arrayBuffer(), blob.type, 'The body') : blob;
 }
 
 function parseJson(text: string): unknown {
   const why = whyTooCostly(text);
   if (why !== undefined) throw badRequest(`The body has ${why}.`);
-  let json: unknown;
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
     throw badRequest(`The body is not JSON: ${cause instanceof Error ? cause.message : describeValue(cause)}`, cause);
   }
-  return withBlobs(json, 'The body');
 }

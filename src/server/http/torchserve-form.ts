@@ -24,10 +24,10 @@ export function torchServeParams({ options: { description } }: ServedVersion): P
  * with files, and the handler takes images, texts or audio.
  * @throws `invalid-input`
  */
-export function rowsOf(served: ServedVersion, input: unknown): readonly unknown[] {
+export function rowsOf(served: ServedVersion, input: unknown, isForm: boolean): readonly unknown[] {
   const files = severalFiles(input);
   const takesOne = (served.options.description.takes ?? 'tensors') !== 'tensors';
-  return files && takesOne ? files.map((data) => rowOf(served, { data })) : [rowOf(served, input)];
+  return files && takesOne ? files.map((data) => rowOf(served, { data })) : [rowOf(served, input, isForm)];
 }
 
 function severalFiles(input: unknown): readonly Blob[] | undefined {
@@ -42,7 +42,7 @@ function severalFiles(input: unknown): readonly Blob[] | undefined {
  * one, as TorchServe's handlers do; unless it is an object for a handler that takes more, such as { image, points }. A string is base64 for a handler of images, and a text for others.
  * @throws `invalid-input` for a string that is not base64, and for an object without such a field
  */
-export function rowOf({ options: { name, description } }: ServedVersion, row: unknown): unknown {
+export function rowOf({ options: { name, description } }: ServedVersion, row: unknown, isForm = false): unknown {
   const { takes = 'tensors' } = description;
   if (takes === 'tensors') return row;
   const isOfImages = takes === 'image';
@@ -58,10 +58,11 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
       const { image } = row;
       return typeof image === 'string' ? { ...row, image: blobOf(image) } : row;
     }
-    // A handler of texts may take more, as { question, context }. A text that curl has sent as a form is a key without a value.
+    // A handler of texts may take more, as { question, context }. A text that curl has sent as a form is a key without
+    // a value.
     const values: readonly unknown[] = Object.values(row);
     const isObject =
-      values.length > 0 && !Array.isArray(row) && !values.some((one) => one === '' || one instanceof Blob);
+      values.length > 0 && !Array.isArray(row) && !values.some((one) => (isForm && one === '') || one instanceof Blob);
     if (takes === 'text' && isObject) return row;
     const got = Array.isArray(row) ? 'a list' : shorten(Object.keys(row).join(', ')) || 'nothing';
     throw badRequest(

@@ -2,23 +2,9 @@
 import type { Files } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
-import { checkKeys } from '../../shared/check-keys.js';
+import type { Chat } from '../../shared/chat.js';
 import { isRecord } from '../../shared/schema.js';
 import { load } from '../libraries/jinja.js';
-
-/** One message of a conversation. Templates may read other keys, such as `tool_calls`. */
-export interface ChatMessage {
-  readonly role: string;
-  readonly content: unknown;
-  readonly [key: string]: unknown;
-}
-
-/** A conversation. */
-export interface Chat {
-  readonly messages: readonly ChatMessage[];
-  /** What the model may call, as the template wants it: mostly OpenAI's `{ type: 'function', function: { … } }`. */
-  readonly tools?: readonly unknown[] | undefined;
-}
 
 /** Writes a conversation as the text that its model was trained on, up to the beginning of the next answer. */
 export type RenderChat = (chat: Chat) => string;
@@ -81,45 +67,6 @@ export async function loadChatTemplate(files: Files): Promise<RenderChat | undef
       );
     }
   };
-}
-
-/**
- * Returns a conversation whose contents are texts, because not every template takes lists of parts: the parts of a
- * content are joined.
- * @throws `invalid-input` naming what a conversation must be, and what was given
- */
-export function readChat(chat: Chat): Chat {
-  checkKeys(chat, ['messages', 'tools']);
-  const { messages, tools } = chat;
-  const isMessage = (one: unknown): boolean => isRecord(one) && typeof one['role'] === 'string';
-  if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage))
-    throw new TabServeError(
-      'invalid-input',
-      `messages: expected a list of { role, content } with at least one, got ${describeValue(messages)}.`,
-    );
-  if (tools !== undefined && !Array.isArray(tools))
-    throw new TabServeError('invalid-input', `tools: expected a list, got ${describeValue(tools)}.`);
-  return {
-    tools,
-    messages: messages.map((message, at) => {
-      if (message.content === undefined && !('tool_calls' in message))
-        throw new TabServeError('invalid-input', `messages[${at}]: it has no content.`);
-      return { ...message, content: readContent(message.content, `messages[${at}]`) };
-    }),
-  };
-}
-
-/** A message without content calls tools. */
-function readContent(content: unknown, where: string): string | null | undefined {
-  if (typeof content === 'string' || content === null || content === undefined) return content;
-  const isText = (part: unknown): part is { readonly text: string } =>
-    isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string';
-  if (Array.isArray(content) && content.length > 0 && content.every(isText))
-    return content.map(({ text }) => text).join('');
-  throw new TabServeError(
-    'invalid-input',
-    `${where}.content: expected a string, or a list of { type: 'text', text }, got ${describeValue(content)}.`,
-  );
 }
 
 function namedTemplates(templates: unknown): Readonly<Record<string, string>> {

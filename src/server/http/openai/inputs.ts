@@ -1,47 +1,33 @@
-/** The conversations and texts of a request, as handlers of texts take them. */
+/** The conversation or the texts of a request, as handlers of texts take them. */
+import { asTabServeError } from '../../../contract/errors.js';
+import { readChat, type Chat } from '../../../shared/chat.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { wrongField, wrongValue, type Body } from './request.js';
-
-/** A conversation as `text_generator` takes it. */
-export interface Conversation {
-  readonly messages: readonly Body[];
-  readonly tools?: readonly unknown[];
-}
+import { FieldError, wrongField, wrongValue, type Body } from './request.js';
 
 /**
- * Returns the conversation of a request. The texts of a message's parts are joined; a message of the developer is one of
- * the system.
- * @throws `invalid-input` for a message that is no object with a role, or has no text, or a part that is none
+ * Returns the conversation of a request. A message of the developer is one of the system, and one that calls tools may
+ * have null as its content.
+ * @throws `invalid-input` naming the part that is wrong, such as `messages[0].content`
  */
-export function conversationOf({ messages, tools, tool_choice: choice }: Body): Conversation {
-  if (!Array.isArray(messages) || messages.length === 0)
-    throw wrongValue('messages', 'a list with at least one', messages);
-  if (tools !== undefined && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);
+export function conversationOf({ messages, tools, tool_choice: choice }: Body): Chat {
+  try {
+    const chat = readChat({ messages: Array.isArray(messages) ? messages.map(messageOf) : messages, tools });
+    return { messages: chat.messages, ...(chat.tools?.length && choice !== 'none' && { tools: chat.tools }) };
+  } catch (cause) {
+    const { message } = asTabServeError(cause);
+    const [field = ''] = /^[^:]+/.exec(message) ?? [];
+    throw new FieldError(field, message, cause);
+  }
+}
+
+function messageOf(message: unknown): unknown {
+  if (!isPlainObject(message)) return message;
+  const { role, content, tool_calls: calls } = message;
   return {
-    messages: messages.map((message: unknown, index) => messageOf(message, `messages[${index}]`)),
-    ...(tools && tools.length > 0 && choice !== 'none' && { tools }),
+    ...message,
+    role: role === 'developer' ? 'system' : role,
+    content: role === 'assistant' && calls ? (content ?? '') : content,
   };
-}
-
-function messageOf(message: unknown, path: string): Body {
-  if (!isPlainObject(message) || typeof message['role'] !== 'string')
-    throw wrongValue(path, '{ role, content }', message);
-  const { role, tool_calls: calls } = message;
-  // Only a message that calls tools may have no text.
-  const content = role === 'assistant' && calls ? (message['content'] ?? '') : message['content'];
-  return { ...message, role: role === 'developer' ? 'system' : role, content: textOf(content, `${path}.content`) };
-}
-
-function textOf(content: unknown, path: string): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content) || content.length === 0)
-    throw wrongValue(path, 'a text or a list of at least one part', content);
-  return content
-    .map((part: unknown, index) => {
-      if (isPlainObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') return part['text'];
-      throw wrongValue(`${path}[${index}]`, 'a part of type "text"', isPlainObject(part) ? part['type'] : part);
-    })
-    .join('');
 }
 
 /** The most texts of one request: they run as one batch. OpenAI's limit. */

@@ -6,14 +6,8 @@ import { describeValue } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import {
-  CHAT_TEMPLATE,
-  loadChatTemplate,
-  readChat,
-  type Chat,
-  type ChatMessage,
-  type RenderChat,
-} from '../../generation/chat.js';
+import { CHAT_TEMPLATE, loadChatTemplate, type RenderChat } from '../../generation/chat.js';
+import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
 import { Decoder } from '../../generation/decoder.js';
 import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
 import { generate, type Generated } from '../../generation/generate.js';

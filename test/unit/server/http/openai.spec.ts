@@ -255,23 +255,41 @@ test('messages reach the handler with the texts of their parts; other parts are 
   });
   await openai.chat.completions.create({ ...hello, tools, tool_choice: 'none' });
   expect(client.asked[1]!.input).toEqual({ messages: hello.messages });
-  const picture = { type: 'image_url' as const, image_url: { url: 'data:,' } };
-  const refused = openai.chat.completions.create({ ...hello, messages: [{ role: 'user', content: [picture] }] });
-  expect(await failureOf(refused)).toMatchObject({ 0: 400, 2: 'messages[0].content[0]' });
-  const lacking = [
-    { role: 'user' },
-    { role: 'user', content: [] },
-    { role: 'assistant' },
-    { role: 'tool', content: null },
-  ];
-  for (const message of lacking)
-    expect
-      .soft(await failureOf(openai.chat.completions.create({ model: 'writer', messages: [message as never] })))
-      .toMatchObject({ 0: 400, 2: 'messages[0].content' });
-  for (const messages of [[], 'hello', [{ content: 'no role' }], [1]])
+  for (const [messages, param, expected] of [
+    [[], 'messages', 'a list of { role, content } with at least one, got []'],
+    ['hello', 'messages', 'a list of { role, content }'],
+    [[{ content: 'no role' }], 'messages[0]', '{ role, content }'],
+    [[1], 'messages[0]', '{ role, content }, got 1'],
+    [[...hello.messages, { role: 'user' }], 'messages[1].content', 'a text, or a list'],
+    [[{ role: 'user', content: [] }], 'messages[0].content', 'a text, or a list'],
+    [[{ role: 'assistant' }], 'messages[0].content', 'a text, or a list'],
+    [[{ role: 'tool', content: null }], 'messages[0].content', 'a text, or a list'],
+    [
+      [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }] }],
+      'messages[0].content[1]',
+      'a part of type "text", got "image_url"',
+    ],
+  ] as const)
     expect
       .soft(await failureOf(openai.chat.completions.create({ model: 'writer', messages: messages as never })))
-      .toMatchObject({ 0: 400, 1: 'invalid_request_error' });
+      .toEqual([400, 'invalid_request_error', param, null, expect.stringContaining(`${param}: expected ${expected}`)]);
+  expect(await failureOf(openai.chat.completions.create({ ...hello, tools: 'f' as never }))).toMatchObject({
+    0: 400,
+    2: 'tools',
+  });
+  expect(client.asked).toHaveLength(2);
+});
+
+test('no object of a request stands for bytes: a tool or a schema may have the only key b64', async () => {
+  const { client, openai } = await faked();
+  const parameters = { type: 'object', properties: { b64: { type: 'string' } } };
+  const tools = [{ type: 'function' as const, function: { name: 'decode', parameters } }];
+  const json_schema = { name: 'a', schema: parameters };
+  await openai.chat.completions.create({ ...hello, tools, response_format: { type: 'json_schema', json_schema } });
+  expect(client.asked[0]).toMatchObject({
+    input: { messages: hello.messages, tools },
+    options: { params: { responseFormat: { type: 'json_schema', schema: parameters } } },
+  });
 });
 
 test('a failure in the middle of a stream is an event; before it, a status', async () => {

@@ -160,6 +160,11 @@ test('a handler of images, texts or audio gets the field data or body of a form,
   // Numbers have dims beside them, and a pair of texts has neither field.
   expect(await post('image', '{"data":[1,2],"dims":[1,2]}')).toEqual({ data: [1, 2], dims: [1, 2] });
   expect(await post('text', '{"text":"a","textPair":"b"}')).toEqual({ text: 'a', textPair: 'b' });
+  // An empty value is one in JSON. In a form, it is the mark of a text that curl has sent as one.
+  expect(await post('text', '{"question":"Who?","context":""}')).toEqual({ question: 'Who?', context: '' });
+  expect(await post('text', form(['a text', '']))).toMatchObject({
+    message: expect.stringContaining('got a text. A file or a text'),
+  });
   // What has no such field is refused by its names.
   const message = (text: string): unknown => ({ code: 400, type: 'BadRequestException', message: text });
   for (const takes of ['image', 'text', 'audio'] as const)

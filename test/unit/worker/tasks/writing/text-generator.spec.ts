@@ -243,6 +243,21 @@ test('what cannot be answered is a typed error', async () => {
     await expect(ask({ messages: [{ role: 'user', content }] }), JSON.stringify(content)).rejects.toThrow(
       code('invalid-input', 'messages[0].content'),
     );
+  for (const message of [{ role: 'user' }, { role: 'assistant', content: null }])
+    await expect(ask({ messages: [message as never] })).rejects.toThrow(code('invalid-input', 'messages[0].content'));
+  await expect(
+    ask({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'image', url: 'a.png' },
+          ],
+        },
+      ],
+    }),
+  ).rejects.toThrow(code('invalid-input', 'messages[0].content[1]: expected a part of type "text", got "image"'));
   for (const input of [{ text: 'a', textPair: 'b' }, null, 5, ['a'], { prompt: 'a' }])
     await expect(ask(input as never)).rejects.toThrow(code('invalid-input', '{ messages, tools? }'));
   const silent = await opened(stub(() => new Float32Array(VOCABULARY).fill(NaN)));
