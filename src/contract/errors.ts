@@ -139,6 +139,11 @@ export class PredictionError extends TabServeError {
   }
 }
 
+/** Returns the error for an input, or an option of a call, that is wrong. */
+export function invalidInput(message: string, cause?: unknown): TabServeError {
+  return new TabServeError('invalid-input', message, { cause });
+}
+
 /**
  * Converts any thrown value to a `TabServeError`. One of ours is returned as it is, with `stage` if it had none; any
  * other becomes the cause of a `handler-failed`.

@@ -2,7 +2,7 @@ import type { Handler, InputOf } from '../../contract/handler.js';
 import type { FrameSettings } from '../../contract/settings.js';
 /** What `client.frames` takes, as something that delivers frames. */
 import { describeValue } from '../../contract/describe-value.js';
-import { TabServeError, messageOf } from '../../contract/errors.js';
+import { invalidInput, messageOf, TabServeError } from '../../contract/errors.js';
 import { isA } from '../../shared/is-a.js';
 import { type Picture, isBitmap, isFrame } from '../requests/pictures.js';
 import { videoFrames } from './video-frames.js';
@@ -154,10 +154,13 @@ type Processor = new (options: { readonly track: MediaStreamTrack }) => { readon
  */
 export function trackFrames(track: MediaStreamTrack): StartFrames {
   const { kind, readyState, muted } = track;
-  if (kind !== 'video') throw invalid(`The track is of the kind "${kind}". Pass a track of video.`);
-  if (readyState === 'ended') throw invalid('The track has ended: it delivers no more frames. Start the camera again.');
+  if (kind !== 'video') throw invalidInput(`The track is of the kind "${kind}". Pass a track of video.`);
+  if (readyState === 'ended')
+    throw invalidInput('The track has ended: it delivers no more frames. Start the camera again.');
   if (muted)
-    throw invalid('The track is muted: its source delivers no frames now. Wait for the event "unmute" of the track.');
+    throw invalidInput(
+      'The track is muted: its source delivers no frames now. Wait for the event "unmute" of the track.',
+    );
   const Processor = (globalThis as { MediaStreamTrackProcessor?: Processor }).MediaStreamTrackProcessor;
   return Processor ? (sink) => readableFrames(new Processor({ track }).readable)(sink) : throughVideo(track);
 }
@@ -183,8 +186,4 @@ function throughVideo(track: MediaStreamTrack): StartFrames {
       video.srcObject = null;
     };
   };
-}
-
-function invalid(message: string): TabServeError {
-  return new TabServeError('invalid-input', message);
 }

@@ -2,7 +2,7 @@ import type { OutputInfo, RunOptions, Session, Tensor, TensorInfo, Tensors } fro
 import { type GpuSession, GpuTensor } from '../tensors/gpu-tensor.js';
 import type { DeviceLoss } from './device-loss.js';
 import { arrayName } from '../../contract/dtypes.js';
-import { TabServeError } from '../../contract/errors.js';
+import { invalidInput, TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
 
 /** A model that an engine has loaded. The caller makes one call at a time. */
@@ -93,14 +93,14 @@ export class Lock {
 export function checkFeeds(feeds: Tensors, inputs: readonly TensorInfo[]): void {
   for (const name of Object.keys(feeds)) {
     if (!inputs.some((input) => input.name === name)) {
-      throw invalid(
+      throw invalidInput(
         `The model has no input "${name}"; its inputs are ${inputs.map((input) => `"${input.name}"`).join(', ')}.`,
       );
     }
   }
   for (const input of inputs) {
     const tensor = Object.hasOwn(feeds, input.name) ? feeds[input.name] : undefined;
-    if (!tensor) throw invalid(`Input "${input.name}" is missing: expected ${formatTensor(input)}.`);
+    if (!tensor) throw invalidInput(`Input "${input.name}" is missing: expected ${formatTensor(input)}.`);
     checkTensor(tensor, input);
   }
 }
@@ -110,16 +110,16 @@ function checkTensor(tensor: Tensor, input: TensorInfo): void {
     tensor.dtype === input.dtype &&
     tensor.dims.length === input.dims.length &&
     input.dims.every((size, axis) => typeof size !== 'number' || size === tensor.dims[axis]);
-  if (!fits) throw invalid(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
+  if (!fits) throw invalidInput(`Input "${input.name}" expects ${formatTensor(input)}, got ${formatTensor(tensor)}.`);
   if (tensor instanceof GpuTensor) return;
   const array = Object.prototype.toString.call(tensor.data).slice(8, -1);
   if (array !== arrayName(tensor.dtype))
-    throw invalid(
+    throw invalidInput(
       `Input "${input.name}" is ${tensor.dtype}, whose data is a ${arrayName(tensor.dtype)}, got a ${array}.`,
     );
   const size = tensor.dims.reduce((product, dim) => product * dim, 1);
   if (tensor.data.length !== size) {
-    throw invalid(
+    throw invalidInput(
       `Input "${input.name}" has dims [${tensor.dims.join(', ')}], which make ${size} elements, but ${tensor.data.length} elements of data.`,
     );
   }
@@ -128,8 +128,4 @@ function checkTensor(tensor: Tensor, input: TensorInfo): void {
 /** Formats dtype and dims, e.g. `float32 [batch, 3, 224, 224]`. */
 export function formatTensor({ dtype, dims }: Pick<TensorInfo, 'dtype' | 'dims'>): string {
   return `${dtype} [${dims.map((size) => size ?? '?').join(', ')}]`;
-}
-
-function invalid(message: string): TabServeError {
-  return new TabServeError('invalid-input', message);
 }

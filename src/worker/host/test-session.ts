@@ -1,6 +1,6 @@
 import type { DType, OutputInfo, Session, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { zeroData } from '../../contract/dtypes.js';
-import { TabServeError } from '../../contract/errors.js';
+import { invalidInput } from '../../contract/errors.js';
 import { checkFeeds } from '../engines/session.js';
 import { concat, from } from '../tensors/tensors.js';
 import type { Handler } from '../../contract/handler.js';
@@ -92,7 +92,7 @@ function repeated(output: Tensor, name: string, rows: number): Tensor {
   const [own] = output.dims;
   if (rows <= 1 || own === rows) return output;
   if (own === 1) return concat(Array.from({ length: rows }, () => output));
-  throw invalid(
+  throw invalidInput(
     `Output "${name}" has ${own} rows, but the batch has ${rows}. Give one row for all inputs, one row per input, or a function of the feeds.`,
   );
 }
@@ -110,13 +110,13 @@ function isList(value: unknown): value is NestedList {
 function fromList(list: NestedList, name: string): Tensor {
   const dims = dimsOf(list);
   const values = (list as readonly unknown[]).flat(Infinity);
-  if (!hasDims(list, dims)) throw invalid(`Output "${name}": lists of one level must have the same length.`);
+  if (!hasDims(list, dims)) throw invalidInput(`Output "${name}": lists of one level must have the same length.`);
   const type = typeof values[0];
   if (values.some((value) => typeof value !== type))
-    throw invalid(`Output "${name}": expected values of one type, numbers, bigints, booleans or texts.`);
+    throw invalidInput(`Output "${name}": expected values of one type, numbers, bigints, booleans or texts.`);
   const make = MAKERS[type];
   if (!make && values.length > 0)
-    throw invalid(`Output "${name}": expected numbers, bigints, booleans or texts, not ${type}.`);
+    throw invalidInput(`Output "${name}": expected numbers, bigints, booleans or texts, not ${type}.`);
   return { ...(make ?? MAKERS['number']!)(values), dims };
 }
 
@@ -138,10 +138,6 @@ function hasDims(list: unknown, [size, ...rest]: readonly number[]): boolean {
 
 function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => Tensor): Tensors {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
-}
-
-function invalid(message: string): TabServeError {
-  return new TabServeError('invalid-input', message);
 }
 
 /** Creates what stands in for a handler's model and its archive's files. */

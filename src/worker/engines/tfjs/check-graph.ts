@@ -1,5 +1,5 @@
-import { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
+import { damaged } from './damaged.js';
 
 interface Node {
   readonly name: string;
@@ -70,11 +70,4 @@ function checkOrder(nodes: ReadonlyMap<string, Node>, path: string): void {
   }
   const [left] = missing.keys();
   if (left !== undefined) throw damaged(path, `node "${left}" reads its own output, itself or through other nodes`);
-}
-
-function damaged(path: string, what: string): TabServeError {
-  return new TabServeError(
-    'model-format',
-    `${path} is no model that TensorFlow.js can read: ${what}. Convert the model again.`,
-  );
 }

@@ -1,5 +1,6 @@
 import { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
+import { damaged } from './damaged.js';
 
 /** Keras's classes whose layers are a graph. */
 const GRAPHS = new Set(['Model', 'Functional', 'Container']);
@@ -108,11 +109,4 @@ function isReference(value: unknown): value is readonly [string, number, number]
 
 function isIndex(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function damaged(path: string, what: string): TabServeError {
-  return new TabServeError(
-    'model-format',
-    `${path} is no model that TensorFlow.js can read: ${what}. Convert the model again.`,
-  );
 }

@@ -1,6 +1,6 @@
 /** The grammar of the values that fit a JSON Schema. What it cannot say is refused by name. */
 import { describeValue, shorten } from '../../../contract/describe-value.js';
-import { TabServeError } from '../../../contract/errors.js';
+import { invalidInput, type TabServeError } from '../../../contract/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { endlessRules, oneOf, type Grammar, type Rule } from './grammar.js';
 import {
@@ -90,20 +90,20 @@ class SchemaReader {
     const endless = endlessRules(root);
     const [name] = [...this.#rules].find(([, rule]) => endless.includes(rule)) ?? [];
     if (name !== undefined)
-      throw refusal(`${this.#where}: no value fits "${shorten(name)}", because it contains itself without end.`);
+      throw invalidInput(`${this.#where}: no value fits "${shorten(name)}", because it contains itself without end.`);
     return root.body;
   }
 
   #grammar(schema: unknown, where: string, depth: number): Grammar {
     const path = shortPath(where);
     if (schema === true) return VALUE;
-    if (schema === false) throw refusal(`${path}: no value fits false. Leave it out.`);
-    if (!isPlainObject(schema)) throw refusal(`${path}: expected a JSON Schema, got ${describeValue(schema)}.`);
+    if (schema === false) throw invalidInput(`${path}: no value fits false. Leave it out.`);
+    if (!isPlainObject(schema)) throw invalidInput(`${path}: expected a JSON Schema, got ${describeValue(schema)}.`);
     if (depth > MAX_DEPTH) throw tooDeep(this.#where);
     const keys = Object.keys(schema).filter((key) => schema[key] !== undefined);
     const unknown = keys.find((key) => !KNOWN.has(key));
     if (unknown !== undefined)
-      throw refusal(
+      throw invalidInput(
         `${path}.${shorten(unknown)}: this keyword is not supported. The supported ones are in docs/generate.md.`,
       );
     const types = typesOf(schema, path);
@@ -113,7 +113,7 @@ class SchemaReader {
     const other = keys.find(
       (key) => key !== form && !(NOTES as readonly string[]).includes(key) && !(isValue && key === 'type'),
     );
-    if (other !== undefined) throw refusal(`${path}.${other}: this keyword is not supported beside ${form}.`);
+    if (other !== undefined) throw invalidInput(`${path}.${other}: this keyword is not supported beside ${form}.`);
     const value = schema[form];
     switch (form) {
       case '$ref':
@@ -128,7 +128,7 @@ class SchemaReader {
         );
       case 'allOf': {
         const [only, ...others] = listOf(value, `${path}.allOf`);
-        if (others.length > 0) throw refusal(`${path}.allOf: only one schema is supported in it.`);
+        if (others.length > 0) throw invalidInput(`${path}.allOf: only one schema is supported in it.`);
         return this.#grammar(only, `${path}.allOf[0]`, depth + 1);
       }
     }
@@ -166,14 +166,14 @@ class SchemaReader {
   #object(schema: Schema, path: string, depth: number): Grammar {
     const { properties = {}, required = [], additionalProperties: more } = schema;
     if (!isPlainObject(properties))
-      throw refusal(`${path}.properties: expected schemas by name, got ${describeValue(properties)}.`);
+      throw invalidInput(`${path}.properties: expected schemas by name, got ${describeValue(properties)}.`);
     if (!Array.isArray(required) || !required.every((name): name is string => typeof name === 'string'))
-      throw refusal(`${path}.required: expected a list of names, got ${describeValue(required)}.`);
+      throw invalidInput(`${path}.required: expected a list of names, got ${describeValue(required)}.`);
     const names = Object.keys(properties);
     const isRequired = new Set(required);
     const foreign = [...isRequired].filter((name) => !Object.hasOwn(properties, name));
     if (more === false && foreign.length > 0)
-      throw refusal(
+      throw invalidInput(
         `${path}.required: "${shorten(foreign[0]!)}" is not in properties, and additionalProperties is false.`,
       );
     if (names.length + foreign.length === 0 && more === undefined) return OBJECT;
@@ -193,21 +193,21 @@ class SchemaReader {
   #list(schema: Schema, path: string, depth: number): Grammar {
     const { prefixItems: prefix = [], items, uniqueItems = false } = schema;
     if (!Array.isArray(prefix))
-      throw refusal(`${path}.prefixItems: expected a list of schemas, got ${describeValue(prefix)}.`);
-    if (uniqueItems !== false) throw refusal(`${path}.uniqueItems: only false is supported.`);
+      throw invalidInput(`${path}.prefixItems: expected a list of schemas, got ${describeValue(prefix)}.`);
+    if (uniqueItems !== false) throw invalidInput(`${path}.uniqueItems: only false is supported.`);
     const [min, max] = countsOf(schema, 'minItems', 'maxItems', path);
     const first = prefix.map((one, at) => this.#grammar(one, `${path}.prefixItems[${at}]`, depth + 1));
     const others = items === undefined || items === false ? VALUE : this.#grammar(items, `${path}.items`, depth + 1);
     // Items that the schema does not describe are left out.
     const isClosed = items === false || (items === undefined && first.length > 0);
     if (items === false && min > first.length)
-      throw refusal(`${path}.minItems: ${min} is more than the ${first.length} that prefixItems and items allow.`);
+      throw invalidInput(`${path}.minItems: ${min} is more than the ${first.length} that prefixItems and items allow.`);
     return list(first, others, min, isClosed ? Math.min(max, Math.max(min, first.length)) : max);
   }
 
   #referred(ref: unknown, path: string, depth: number): Grammar {
     if (typeof ref !== 'string' || (ref !== '#' && !ref.startsWith('#/')))
-      throw refusal(`${path}: expected a part of this schema, such as "#/$defs/name", got ${describeValue(ref)}.`);
+      throw invalidInput(`${path}: expected a part of this schema, such as "#/$defs/name", got ${describeValue(ref)}.`);
     const known = this.#rules.get(ref);
     if (known) return known;
     const rule: Rule = { kind: 'rule' };
@@ -216,7 +216,7 @@ class SchemaReader {
     for (const part of ref.split('/').slice(1)) {
       const key = unescape(part);
       const isThere = typeof target === 'object' && target !== null && Object.hasOwn(target, key);
-      if (!isThere) throw refusal(`${path}: the schema has no ${shorten(ref)}.`);
+      if (!isThere) throw invalidInput(`${path}: the schema has no ${shorten(ref)}.`);
       target = (target as Schema)[key];
     }
     rule.body = this.#grammar(target, `${this.#where}${ref.slice(1).replaceAll('/', '.')}`, depth + 1);
@@ -244,9 +244,9 @@ function numberGrammar(type: 'number' | 'integer', schema: Schema, path: string)
   const bound = (key: (typeof OF_NUMBERS)[number], none: number): number => {
     const value = schema[key] ?? none;
     if (typeof value !== 'number' || Number.isNaN(value))
-      throw refusal(`${path}.${key}: expected a number, got ${describeValue(value)}.`);
+      throw invalidInput(`${path}.${key}: expected a number, got ${describeValue(value)}.`);
     if (type === 'number' && Number.isFinite(value) && !Number.isInteger(value))
-      throw refusal(`${path}.${key}: for a number, only whole bounds are supported, got ${value}.`);
+      throw invalidInput(`${path}.${key}: for a number, only whole bounds are supported, got ${value}.`);
     return value;
   };
   const [min, above] = [bound('minimum', -Infinity), bound('exclusiveMinimum', -Infinity)];
@@ -262,14 +262,16 @@ function numberGrammar(type: 'number' | 'integer', schema: Schema, path: string)
   };
   const found = type === 'integer' ? integersWithin(bounds) : numbersWithin(bounds);
   if (found) return found;
-  throw refusal(`${path}: no ${type} of at most 15 digits is within its bounds.`);
+  throw invalidInput(`${path}: no ${type} of at most 15 digits is within its bounds.`);
 }
 
 function typesOf({ type }: Schema, path: string): readonly Type[] | undefined {
   if (type === undefined) return undefined;
   const types = Array.isArray(type) ? listOf(type, `${path}.type`) : [type];
   if (types.every((one): one is Type => (TYPES as readonly unknown[]).includes(one))) return types;
-  throw refusal(`${path}.type: expected one of ${TYPES.join(', ')}, or a list of them, got ${describeValue(type)}.`);
+  throw invalidInput(
+    `${path}.type: expected one of ${TYPES.join(', ')}, or a list of them, got ${describeValue(type)}.`,
+  );
 }
 
 /** Returns the least and the most of something that is counted. */
@@ -280,22 +282,22 @@ function countsOf(schema: Schema, least: string, most: string, path: string): re
     [most, max],
   ] as const)
     if (schema[key] !== undefined && !(Number.isInteger(value) && value >= 0))
-      throw refusal(`${path}.${key}: expected a whole number from 0 on, got ${describeValue(value)}.`);
-  if (min > max) throw refusal(`${path}: ${least} is ${min}, and ${most} is ${max}.`);
+      throw invalidInput(`${path}.${key}: expected a whole number from 0 on, got ${describeValue(value)}.`);
+  if (min > max) throw invalidInput(`${path}: ${least} is ${min}, and ${most} is ${max}.`);
   return [min, max];
 }
 
 /** @throws `invalid-input` if it is no list, or an empty one */
 function listOf(value: unknown, path: string): readonly unknown[] {
   if (Array.isArray(value) && value.length > 0) return value;
-  throw refusal(`${path}: expected a list with at least one, got ${describeValue(value)}.`);
+  throw invalidInput(`${path}: expected a list with at least one, got ${describeValue(value)}.`);
 }
 
 /** Returns those of the values that have one of the types. */
 function literalsOf(values: readonly unknown[], types: readonly Type[] | undefined, path: string): Grammar {
   const fit = values.filter((value) => types?.some((type) => isOfType(value, type)) ?? true);
   if (fit.length > 0) return literals(fit);
-  throw refusal(`${path}: no value in it is of the schema's type.`);
+  throw invalidInput(`${path}: no value in it is of the schema's type.`);
 }
 
 function isOfType(value: unknown, type: Type): boolean {
@@ -308,9 +310,5 @@ function isOfType(value: unknown, type: Type): boolean {
 
 /** Returns the error for a schema of too many levels. */
 export function tooDeep(where: string): TabServeError {
-  return refusal(`${where}: schemas are at most ${MAX_DEPTH} levels deep here.`);
-}
-
-function refusal(message: string): TabServeError {
-  return new TabServeError('invalid-input', message);
+  return invalidInput(`${where}: schemas are at most ${MAX_DEPTH} levels deep here.`);
 }

@@ -1,7 +1,7 @@
 /**
  * The masks of occlusion and of RISE, which show a part of an image: 1 where a pixel is shown, 0 where it is covered.
  */
-import { TabServeError } from '../../../contract/errors.js';
+import { invalidInput } from '../../../contract/errors.js';
 import { MAX_VARIANTS } from '../../../contract/limits.js';
 import type { Size } from '../../outputs/boxes/decoder.js';
 
@@ -31,16 +31,18 @@ export interface OcclusionOptions {
  */
 export function occlusionMasks({ width, height }: Size, { window, stride }: OcclusionOptions, full: number): Masks {
   if (window > width || window > height)
-    throw invalid(`window: it must fit into the model's input of ${width} × ${height} pixels, got ${window}.`);
+    throw invalidInput(`window: it must fit into the model's input of ${width} × ${height} pixels, got ${window}.`);
   if (stride > window)
-    throw invalid(
+    throw invalidInput(
       `stride: it must be at most the window of ${window} pixels, or pixels would never be covered, got ${stride}.`,
     );
   const steps = (size: number): number => Math.ceil((size - window) / stride) + 1;
   const [columns, rows] = [steps(width), steps(height)];
   const count = columns * rows;
   if (count > MAX_VARIANTS)
-    throw invalid(`stride: there would be ${count} windows, and the limit is ${MAX_VARIANTS}. Use a larger stride.`);
+    throw invalidInput(
+      `stride: there would be ${count} windows, and the limit is ${MAX_VARIANTS}. Use a larger stride.`,
+    );
   const [falls, covered] = [new Float64Array(width * height), new Uint32Array(width * height)];
   let next = 0;
   return {
@@ -84,7 +86,7 @@ export interface RiseOptions {
  */
 export function riseMasks({ width, height }: Size, { masks, grid, probability, seed }: RiseOptions): Masks {
   if (grid > width || grid > height)
-    throw invalid(`grid: the model's input of ${width} × ${height} pixels cannot have ${grid} cells on a side.`);
+    throw invalidInput(`grid: the model's input of ${width} × ${height} pixels cannot have ${grid} cells on a side.`);
   const random = mersenneTwister(seed);
   const [cellWidth, cellHeight] = [Math.ceil(width / grid), Math.ceil(height / grid)];
   const sums = new Float64Array(width * height);
@@ -125,10 +127,6 @@ function tap(pixel: number, cell: number, grid: number): { from: number; to: num
 
 function mix(a: number, b: number, share: number): number {
   return a + (b - a) * share;
-}
-
-function invalid(message: string): TabServeError {
-  return new TabServeError('invalid-input', message);
 }
 
 const SIZE = 624;

@@ -1,6 +1,6 @@
 /** What a request asks of a photo, by points and boxes. */
 import { describeValue } from '../../../contract/describe-value.js';
-import { TabServeError } from '../../../contract/errors.js';
+import { invalidInput } from '../../../contract/errors.js';
 import type { ImageInput } from '../../../contract/images.js';
 import type { KeptMessage } from '../../../contract/kept-message.js';
 import { checkKeys } from '../../../shared/check-keys.js';
@@ -31,24 +31,24 @@ const KEYS = ['image', 'points', 'labels', 'boxes'] as const;
  */
 export function readPrompts(input: PromptedImage, takesBoxes: boolean): Required<PromptedImage> {
   if (!isRecord(input) || input.image === undefined)
-    throw invalid(`Expected { image, points?, labels?, boxes? }, got ${describeValue(input)}.`);
+    throw invalidInput(`Expected { image, points?, labels?, boxes? }, got ${describeValue(input)}.`);
   checkKeys(input, KEYS);
   const { image, points = [], labels, boxes = [] } = input as PromptedImage;
   checkNumbers('points', points, 2, '[x, y]');
   checkNumbers('boxes', boxes, 4, '[x1, y1, x2, y2]');
   if (points.length === 0 && boxes.length === 0)
-    throw invalid('There is neither a point nor a box, which say what is looked for. Pass points or boxes.');
+    throw invalidInput('There is neither a point nor a box, which say what is looked for. Pass points or boxes.');
   if (boxes.length > 0 && !takesBoxes)
-    throw invalid(
+    throw invalidInput(
       'boxes: this model has no input "input_boxes": it was exported for points alone. Pass points, or export it with boxes.',
     );
   if (points.length > 0 && boxes.length > 1)
-    throw invalid(
+    throw invalidInput(
       `boxes: points are of one object, and here are ${boxes.length} boxes, each around an object of its own. Pass one box with the points, or each box in a request of its own.`,
     );
   const reversed = boxes.findIndex(([x1, y1, x2, y2]) => !(x1 < x2 && y1 < y2));
   if (reversed >= 0)
-    throw invalid(
+    throw invalidInput(
       `boxes[${reversed}]: expected [x1, y1, x2, y2] with x1 < x2 and y1 < y2, got [${boxes[reversed]!.join(', ')}].`,
     );
   return { image, points, labels: labelsOf(labels, points.length), boxes };
@@ -63,17 +63,17 @@ function labelsOf(labels: PromptedImage['labels'], points: number): readonly (0 
     Array.from(labels).every((label) => label === 0 || label === 1)
   )
     return labels;
-  throw invalid(`labels: expected 0 or 1 for each of ${points} points, got ${describeValue(labels)}.`);
+  throw invalidInput(`labels: expected 0 or 1 for each of ${points} points, got ${describeValue(labels)}.`);
 }
 
 function checkNumbers(key: string, value: unknown, length: number, form: string): void {
-  if (!Array.isArray(value)) throw invalid(`${key}: expected a list of ${form}, got ${describeValue(value)}.`);
+  if (!Array.isArray(value)) throw invalidInput(`${key}: expected a list of ${form}, got ${describeValue(value)}.`);
   const wrong = value.findIndex(
     (one) =>
       !Array.isArray(one) || one.length !== length || !Array.from(one).every((number) => Number.isFinite(number)),
   );
   if (wrong >= 0)
-    throw invalid(
+    throw invalidInput(
       `${key}[${wrong}]: expected ${form} in pixels, got ${Array.isArray(value[wrong]) ? `[${value[wrong].map(String).join(', ')}]` : describeValue(value[wrong])}.`,
     );
 }
@@ -87,7 +87,7 @@ export function placePrompts({ points, labels, boxes }: Prompts, { width, height
   const placed = <Numbers extends readonly number[]>(key: string, numbers: Numbers): Numbers => {
     const outside = numbers.findIndex((at, index) => at < 0 || at > (index % 2 === 0 ? width : height));
     if (outside >= 0)
-      throw invalid(
+      throw invalidInput(
         `${key}: ${outside % 2 === 0 ? 'x' : 'y'} is ${numbers[outside]}, outside of the photo of ${width} × ${height} pixels. Coordinates are pixels of the upright photo.`,
       );
     return numbers.map((at, index) =>
@@ -99,8 +99,4 @@ export function placePrompts({ points, labels, boxes }: Prompts, { width, height
     labels,
     boxes: boxes.map((box) => placed('boxes', box)),
   };
-}
-
-function invalid(message: string): TabServeError {
-  return new TabServeError('invalid-input', message);
 }
