@@ -1,6 +1,5 @@
-import { asTabServeError, TabServeError } from '../contract/errors.js';
+import { TabServeError } from '../contract/errors.js';
 import type { FormName, Handler, ResultFor } from '../contract/handler.js';
-import { wrongValue } from '../shared/read-options.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
 import { toResponse, type HttpRequest, type HttpResponse } from './http/messages.js';
@@ -23,7 +22,9 @@ import { checkSegment, Registry } from './registry.js';
 import type { ServedClient, ServedRequestOptions } from './served-client.js';
 import { ServedVersion, Traffic } from './served-version.js';
 import { serverDisposed } from './serving-error.js';
-import { Shadow, type ShadowOptions } from './shadow.js';
+import type { Shadow, ShadowOptions } from './shadow.js';
+import { Shadows } from './shadows.js';
+import { restoreAll, snapshotOf } from './snapshot.js';
 
 /** Does what `fetch` of a server does, without a `Request` and a `Response`. */
 export let answerWith: (server: ModelServer, request: HttpRequest) => Promise<HttpResponse>;
@@ -45,7 +46,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   readonly #disposed = new AbortController();
   readonly #draining = new Set<ServedVersion>();
   readonly #traffic = new Traffic();
-  readonly #shadows = new Map<string, Shadow>();
+  readonly #shadows: Shadows;
   readonly #statuses = new StatusCounts();
 
   /** @throws `invalid-input` for a wrong option, and for one that does not exist */
@@ -54,6 +55,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
     const { load, clock, onChange } = this.#settings;
     this.#registry = new Registry(onChange);
     this.#loader = new Loader(load, clock, this.#disposed.signal);
+    this.#shadows = new Shadows(this.#registry, { clock, traffic: this.#traffic });
   }
 
   /**
@@ -161,11 +163,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
     this.#checkOpen();
     if (this.#registry.forgetFailure(name, version)) return;
     const served = this.#registry.remove(name, version);
-    const shadow = this.#shadows.get(name);
-    if (shadow?.version === served.options.version || !this.#registry.names.includes(name)) {
-      shadow?.stop();
-      this.#shadows.delete(name);
-    }
+    this.#shadows.forget(served);
     await this.#drain(served);
   }
 
@@ -179,14 +177,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    * brings them back. A version that was registered as a client, or as a file that was picked, is left out.
    */
   snapshot(): readonly RegisteredLocation[] {
-    const registered = this.#registry.all.flatMap((served) => {
-      const { name, version, source, stream } = served.options;
-      const { model, options } = source ?? {};
-      if (!(typeof model === 'string' || model instanceof URL)) return [];
-      const kept = JSON.parse(JSON.stringify({ ...(stream && { stream }), ...options })) as Record<string, unknown>;
-      return [{ name, version, model: String(model), isDefault: this.#registry.isDefault(served), options: kept }];
-    });
-    return [...registered, ...this.#registry.failedLocations];
+    return snapshotOf(this.#registry);
   }
 
   /**
@@ -197,17 +188,10 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    * @throws `disposed`
    */
   async restore(models: readonly RegisteredLocation[]): Promise<readonly FailedModel[]> {
-    const inOrder = [...models].sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
-    const failures: FailedModel[] = [];
-    for (const location of inOrder) {
-      this.#checkOpen();
-      await this.#registerAgain(location).catch((error: unknown) => {
-        this.#checkOpen();
-        failures.push({ location, error: asTabServeError(error) });
-        this.#registry.fail(failures.at(-1)!);
-      });
-    }
-    return failures;
+    return await restoreAll(models, this.#registry, {
+      register: (location) => this.#registerAgain(location),
+      checkOpen: () => this.#checkOpen(),
+    });
   }
 
   async #registerAgain({ name, version, model, options }: RegisteredLocation): Promise<void> {
@@ -256,16 +240,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   ): Promise<ResultFor<H, Form>> {
     this.#checkOpen();
     const served = this.#registry.find(name, version);
-    return (await served.run(() => this.#predict(served, input, options))) as ResultFor<H, Form>;
-  }
-
-  #predict(served: ServedVersion, input: unknown, options: ServedRequestOptions): Promise<unknown> {
-    const { name, client } = served.options;
-    const answer = client.predict(input, options);
-    const shadow = this.#shadows.get(name);
-    if (shadow && shadow.version !== served.options.version && this.#registry.isDefault(served))
-      shadow.follow(input, options, answer);
-    return answer;
+    return (await served.run(() => this.#shadows.predict(served, input, options))) as ResultFor<H, Form>;
   }
 
   /**
@@ -283,14 +258,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    */
   shadow(name: string, version: string, options: ShadowOptions = {}): Shadow {
     this.#checkOpen();
-    const { share = 1 } = options;
-    if (!(typeof share === 'number' && share >= 0 && share <= 1)) throw wrongValue('share', 'a number in 0..1', share);
-    const find = (): ServedVersion => this.#registry.find(name, version);
-    find();
-    this.#shadows.get(name)?.stop();
-    const shadow = new Shadow({ name, version, share }, { clock: this.#settings.clock, traffic: this.#traffic, find });
-    this.#shadows.set(name, shadow);
-    return shadow;
+    return this.#shadows.start(name, version, options);
   }
 
   /**
@@ -306,7 +274,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
     return await answer(request, {
       registry: this.#registry,
       server: this as unknown as Manager,
-      predict: (served, input, options) => this.#predict(served, input, options),
+      predict: (served, input, options) => this.#shadows.predict(served, input, options),
       disposed: this.#disposed.signal,
       statuses: this.#statuses,
       ...this.#settings,
@@ -319,7 +287,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    */
   async dispose(): Promise<void> {
     this.#disposed.abort(serverDisposed());
-    for (const shadow of this.#shadows.values()) shadow.stop();
+    this.#shadows.stopAll();
     const all = [...this.#registry.all, ...this.#draining];
     this.#registry.clear();
     await Promise.all(all.map((served) => served.close()));

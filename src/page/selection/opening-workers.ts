@@ -1,17 +1,25 @@
+import type { ModelConfig, Progress } from '../../contract/archive.js';
 import type { CandidateName } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
 import { servingOf, type Serving } from '../../contract/settings.js';
 import type { CompiledFile } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import { Connection } from '../workers/connection.js';
-import type { PrestartedWorker } from '../workers/worker-factory.js';
-import type { OpenOptions } from './open.js';
+import type { PrestartedWorker, WorkerFactory } from '../workers/worker-factory.js';
 import { ProgressSum } from './progress.js';
 
-type OpeningWorkersOptions = Pick<
-  OpenOptions,
-  'factory' | 'prestarted' | 'signal' | 'warn' | 'compiled' | 'archive' | 'config' | 'onProgress'
->;
+export interface OpeningWorkersOptions {
+  readonly factory: WorkerFactory;
+  /** The first worker, if it was made already. */
+  readonly prestarted?: PrestartedWorker | undefined;
+  readonly compiled: CompiledFiles;
+  /** The archive's config, or the app's until that is known. */
+  readonly config: ModelConfig | undefined;
+  /** Called with what is wrong and stops nothing, once by each worker. */
+  readonly warn: (message: string) => void;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** The workers of one opening. If it fails or is aborted, all of them are closed. */
 export class OpeningWorkers {
@@ -27,7 +35,7 @@ export class OpeningWorkers {
     this.#options = options;
     this.#prestarted = options.prestarted;
     this.#progress = options.onProgress && new ProgressSum(options.onProgress);
-    this.serving = servingOf(options.archive?.config ?? options.config ?? {});
+    this.serving = servingOf(options.config ?? {});
   }
 
   /** @param until ends the start too */
@@ -37,7 +45,7 @@ export class OpeningWorkers {
     this.#prestarted = undefined;
     let made: CandidateName | undefined;
     let isStored = false;
-    const ends = AbortSignal.any([signal, until].filter((one) => one !== undefined));
+    const ends = AbortSignal.any(until ? [signal, until] : [signal]);
     const connection = await Connection.start(factory, {
       signal: ends,
       startupTimeout: this.serving.startupTimeout,
@@ -64,7 +72,7 @@ export class OpeningWorkers {
   /** Ends a worker that is not wanted, once what it has downloaded is stored. An abort ends it at once. */
   retire(worker: Connection, error: TabServeError): void {
     const end = (): void => worker.close(error);
-    this.#options.signal?.addEventListener('abort', end, { signal: worker.ended });
+    this.#options.signal.addEventListener('abort', end, { signal: worker.ended });
     void worker.call(({ stored }) => stored()).then(end, end);
   }
 

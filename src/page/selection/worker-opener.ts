@@ -1,5 +1,5 @@
-import type { Archive } from '../../contract/archive.js';
-import type { Backend, Probe } from '../../contract/backends.js';
+import type { Archive, Progress } from '../../contract/archive.js';
+import type { Backend, Probe, Skipped } from '../../contract/backends.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { resolveSettings, SERVING } from '../../contract/settings.js';
 import { unlessAborted } from '../../shared/abort.js';
@@ -10,8 +10,16 @@ import { configOf, type OpenerOptions } from '../options/client-options.js';
 import type { SenderEvents } from '../requests/sender.js';
 import type { OpenedWorker } from '../workers/slot.js';
 import { prestart, type WorkerFactory } from '../workers/worker-factory.js';
-import type { OpenRequest } from './open-worker.js';
 import type { CompiledFiles } from './opening-workers.js';
+
+/** Says which worker to open: the first one, one beside others, or one that replaces a lost one. */
+export interface OpenRequest {
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly demoted?: readonly Skipped[];
+  readonly only?: Backend;
+  readonly first?: Backend;
+}
 
 /** What an opener tells its sender. */
 export interface OpenerEvents extends Pick<SenderEvents, 'log' | 'warn'> {

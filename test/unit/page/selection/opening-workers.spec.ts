@@ -19,7 +19,6 @@ async function retired() {
     signal: abort.signal,
     warn: () => {},
     compiled: new CompiledFiles(),
-    archive: undefined,
     config: undefined,
     onProgress: undefined,
   });

@@ -1,0 +1,59 @@
+/** What an opening's first worker does before a candidate is chosen. */
+import type { Archive } from '../../contract/archive.js';
+import type { CandidateName, Probe } from '../../contract/backends.js';
+import type { Connection } from '../workers/connection.js';
+import type { Opening } from './open.js';
+import { firstCandidates, needsGpus } from './order.js';
+
+/** The browser's capabilities, as the first worker of this page found them. They are the same for every client. */
+let lastProbe: Probe | undefined;
+
+/**
+ * Probes the browser and downloads the archive, at the same time. Starts the engine, as soon as it is certain which one
+ * is tried first.
+ */
+export async function probeAndLoad(
+  worker: Connection,
+  opening: Opening,
+): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
+  const { opener, model, choice, request } = opening;
+  const { archive } = opener;
+  const { source, config, handler, download } = model;
+  const { only } = request;
+  const since = performance.now();
+  const gpus = needsGpus(choice.backends, only);
+  // After a loss the GPU may be another one, or none, and later there again.
+  const isLost = archive !== undefined && only === undefined;
+  const known = isLost ? undefined : lastProbe;
+  const probing = worker.call(({ probe }) => probe(known, gpus));
+  const loading = archive ?? worker.call(({ load }) => load({ source, config, handler, download }));
+  const preparing = probing.then((found) => !archive && prepareEngine(worker, opening, found));
+  const [{ probe, built }, loaded] = await Promise.all([probing, loading, preparing]);
+  if (gpus) lastProbe = isLost ? undefined : probe;
+  opener.archive = loaded;
+  opener.probe = probe;
+  opener.events.log(
+    `The browser was probed${known ? ' before' : ''}${archive ? '; the archive was downloaded before' : `, and ${loaded.url} loaded`}.`,
+    since,
+  );
+  return { archive: loaded, probe, built };
+}
+
+/**
+ * Lets a worker that is reading the archive start the engine of the first candidate. Cached verdicts may change the
+ * order, so where they matter, nothing is certain.
+ */
+function prepareEngine(
+  worker: Connection,
+  { compiled, model, choice, request }: Opening,
+  found: { readonly probe: Probe; readonly built: readonly CandidateName[] },
+): void {
+  if (choice.prefer === 'fastest') return;
+  const { source, assets, remote, download } = model;
+  const { demoted, first } = request;
+  const plan = { ...found, named: choice.backends, hasServer: remote !== undefined, demoted, first };
+  const requests = Object.entries(firstCandidates(plan, source)).map(([formats, candidate]) => {
+    return [formats, { candidate, assets, remote, download, compiled: compiled.find(candidate) }] as const;
+  });
+  worker.tell(({ prepare }) => prepare(Object.fromEntries(requests)));
+}
