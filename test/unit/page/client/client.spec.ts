@@ -154,17 +154,26 @@ test('whatever is passed to initialize and load', async () => {
   );
 });
 
-test('whatever is passed to connect', () => {
-  fc.assert(
-    fc.property(anything, anything, (first, second) => {
-      try {
-        connect(unbox(first), unbox(second));
-      } catch (error) {
-        if (!(error instanceof TabServeError)) throw error;
-      }
+test('whatever is passed to connect: a client for an object without unknown options, else an error', async () => {
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(anything, fc.constant({ value: factory })), anything, async (first, second) => {
+      const outcome = await outcomeOf(() => connect(unbox(first), unbox(second)).dispose());
+      // A factory comes before the options.
+      const given: unknown = typeof unbox(first) === 'function' ? unbox(second) : unbox(first);
+      const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+      const fits = isObject && Object.values(given).every((value) => value === undefined);
+      expect(outcome).toBe(fits ? 'answer' : 'model-config');
+      seen.add(`${typeof unbox(first) === 'function' ? 'factory' : 'options'}: ${outcome}`);
     }),
     { numRuns: 500 },
   );
+  expect([...seen].sort()).toEqual([
+    'factory: answer',
+    'factory: model-config',
+    'options: answer',
+    'options: model-config',
+  ]);
 });
 
 test('whatever an option of connect is: an answer, or a TabServeError', async () => {

@@ -274,7 +274,10 @@ test('bounds of numbers: exactly those within them', () => {
   const next = random(7);
   const below = (count: number): number => Math.floor(next() * count);
   const samples = [...Array.from({ length: 241 }, (_, at) => at - 120), 999, -1000, 100_000];
-  const parts = samples.flatMap((whole) => [`${whole}.50`, `${whole}.01`, `${whole}.999`]);
+  const parts = ['0', '00', '50', '01', '999'].flatMap((digits) => [
+    `-0.${digits}`,
+    ...samples.map((whole) => `${whole}.${digits}`),
+  ]);
   for (let round = 0; round < 25; round++) {
     const min = below(220) - 110;
     const max = below(4) === 0 ? Infinity : min + 2 + below(110);
@@ -288,10 +291,32 @@ test('bounds of numbers: exactly those within them', () => {
       const wrong = [...samples.map(String), ...(type === 'number' ? parts : [])].filter((text) => {
         const value = Number(text);
         const isWithin = (isMinExclusive ? value > min : value >= min) && (isMaxExclusive ? value < max : value <= max);
+        // A bound is written without a point.
+        if (isWithin && text.includes('.') && (value === min || value === max)) return false;
         return accepts(grammar, text) !== isWithin;
       });
       expect(wrong, `${type} ${JSON.stringify(schema)}`).toEqual([]);
     }
+  }
+});
+
+test('a bound that is left out stays out with zeros behind its point', () => {
+  for (const [schema, refused, accepted] of [
+    [{ exclusiveMinimum: 0 }, ['0', '0.0', '0.00', '-0.0', '-0.5', '-1'], ['0.1', '0.01', '0.10', '1', '1.0', '999']],
+    [{ exclusiveMaximum: 0 }, ['0', '0.0', '-0.0', '-0.00', '0.5', '1'], ['-0.1', '-0.01', '-1', '-1.0']],
+    [{ exclusiveMinimum: -3 }, ['-3', '-3.0', '-3.5', '-4'], ['-2.9', '-2', '-0.5', '0', '0.0', '3.5']],
+    [{ exclusiveMinimum: 9, exclusiveMaximum: 11 }, ['9', '9.0', '11', '11.0'], ['9.1', '10', '10.0', '10.9']],
+  ] as const) {
+    const grammar = new Automaton(schemaGrammar({ type: 'number', ...schema }, 'schema'));
+    const title = JSON.stringify(schema);
+    expect(
+      refused.filter((text) => accepts(grammar, text)),
+      title,
+    ).toEqual([]);
+    expect(
+      accepted.filter((text) => !accepts(grammar, text)),
+      title,
+    ).toEqual([]);
   }
 });
 

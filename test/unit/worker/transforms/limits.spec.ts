@@ -8,6 +8,7 @@ import { parseTransforms } from '../../../../src/worker/transforms/parse.ts';
 import {
   BaseHandler,
   createTestContext,
+  createTestHandler,
   ImageClassifier,
   ObjectDetector,
   TabServeError,
@@ -234,5 +235,12 @@ for (const [what, work, words] of CONFIGS) {
 }
 
 test('a topK of 1e15 is all classes', async () => {
-  await timed(async () => await initialize(new ImageClassifier(), [IMAGE], { topK: 1e15 }));
+  const answer = await timed(async () => {
+    const handler = await createTestHandler(ImageClassifier, {
+      outputs: { logits: [[0, 3, 1, 2]] },
+      config: { handler: { imageProcessing: ['toTensor'], topK: 1e15 } },
+    });
+    return await handler.predict({ data: new Uint8Array(4 * 4 * 3), dims: [4, 4, 3] });
+  });
+  expect(answer.map(({ label }) => label)).toEqual(['1', '3', '2', '0']);
 });

@@ -16,14 +16,30 @@ const layer = (name: string, calls: unknown = [], config: unknown = { name }) =>
 const model = (...layers: unknown[]) => ({ model_config: { class_name: 'Functional', config: { name: 'm', layers } } });
 const reads = (...names: string[]) => names.map((name) => [name, 0, 0, {}]);
 
-test('every committed model passes', () => {
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+test('every committed model passes, and none that lacks the first of its nodes or layers, which others read', () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const checked = files.map((file) => {
     const text = readFileSync(new URL(file, folder), 'utf8');
     const { modelTopology } = JSON.parse(text) as { modelTopology: Json };
     readWeightsManifest(text, file);
-    if (modelTopology['node']) checkGraph(modelTopology, file);
-    else checkLayers(modelTopology, file);
-  }
+    const isGraph = 'node' in modelTopology;
+    const check = (topology: Json): void => (isGraph ? checkGraph : checkLayers)(topology, file);
+    check(modelTopology);
+    const { node: nodes, model_config: { config } = {} } = modelTopology as {
+      readonly node?: readonly { readonly name: string; readonly input?: readonly string[] }[];
+      readonly model_config?: { readonly config?: { readonly layers: readonly Json[] } };
+    };
+    const isRead = ({ name }: { readonly name: string }): boolean =>
+      nodes!.some(({ input = [] }) => input.some((one) => one.replace('^', '').split(':')[0] === name));
+    const lacking = nodes
+      ? { ...modelTopology, node: nodes.filter((one) => one !== nodes.find(isRead)) }
+      : model(...config!.layers.slice(1));
+    expect(() => check(lacking), file).toThrow(/reads .*which is missing/);
+    return file.endsWith('.layers.json') ? 'layers' : isGraph ? 'graph' : 'other';
+  });
+  expect(checked.filter((kind) => kind === 'graph').length).toBeGreaterThan(15);
+  expect(checked.filter((kind) => kind === 'layers')).toHaveLength(3);
+  expect(checked).not.toContain('other');
 });
 
 for (const [what, nodes, words] of [
@@ -106,6 +122,14 @@ test('layers may come in any order, be called twice, and be models', () => {
     'm.json',
   );
   checkLayers(model(layer('i'), inner, layer('b', [[['inner', 1, 0, {}]]])), 'm.json');
+  // Each call has one output, and a model as a layer has one of its own before that of its first call.
+  for (const broken of [
+    model(layer('b', [[['a', 2, 0, {}]]]), layer('a', [reads('i'), reads('i')]), layer('i')),
+    model(layer('b', [[['a', 1, 0, {}]]]), layer('a', [reads('i')]), layer('i')),
+    model(layer('i'), inner, layer('b', [[['inner', 2, 0, {}]]])),
+    model(layer('i'), layer('inner', [reads('i')]), layer('b', [[['inner', 1, 0, {}]]])),
+  ])
+    expect(() => checkLayers(broken, 'm.json')).toThrow('"b" reads itself through other layers, or an output that no');
 });
 
 for (const [what, weights, words] of [

@@ -171,4 +171,16 @@ test('texts that share nothing are joined whole', () => {
   expect(seam([1, 2, 3], [4, 5])).toEqual({ leftEnd: 3, rightStart: 0 });
   expect(seam([1, 2, 3, 4], [2, 3, 4, 5])).toEqual({ leftEnd: 2, rightStart: 1 });
   expect(seam([], [4])).toEqual({ leftEnd: 0, rightStart: 0 });
+  // One token that is equal may be chance.
+  expect(seam([1, 2, 3], [3, 4])).toEqual({ leftEnd: 3, rightStart: 0 });
+});
+
+test('of two places where all tokens are equal, the longer overlap counts; a larger share counts more than that', () => {
+  // Calculated by hand with transformers' rule: the share of the equal tokens, and 1/10000 for each token of the overlap.
+  // An overlap of 2 and one of 4 have a share of 1.
+  expect(seam([1, 2, 1, 2], [1, 2, 1, 2])).toEqual({ leftEnd: 2, rightStart: 2 });
+  // All of 2 tokens are equal, and 3 of 4.
+  expect(seam([1, 2, 1, 2], [1, 2, 9, 2])).toEqual({ leftEnd: 3, rightStart: 1 });
+  // 2 of 2 tokens are equal, but the right text begins earlier by one, which counts as one that is not.
+  expect(seam([1, 2], [9, 1, 2, 8])).toEqual({ leftEnd: 1, rightStart: 2 });
 });
