@@ -1,5 +1,4 @@
 /** Conversations, as `text_generator` takes them. */
-import { checkKeys } from './check-keys.js';
 import { isPlainObject } from './is-plain-object.js';
 import { wrongValue } from './read-options.js';
 
@@ -28,9 +27,7 @@ interface Asked {
  * content are joined.
  * @throws `invalid-input` naming what a conversation must be, and what was given
  */
-export function readChat(chat: Asked): Chat {
-  checkKeys(chat, ['messages', 'tools']);
-  const { messages, tools } = chat;
+export function readChat({ messages, tools }: Asked): Chat {
   if (!Array.isArray(messages) || messages.length === 0)
     throw wrongValue('messages', 'a list of { role, content } with at least one', messages);
   if (tools !== undefined && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);

@@ -8,6 +8,7 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { CHAT_TEMPLATE, loadChatTemplate, type RenderChat } from '../../generation/chat.js';
 import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
+import { checkKeys } from '../../../shared/check-keys.js';
 import { Decoder } from '../../generation/decoder.js';
 import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
 import { generate, type Generated } from '../../generation/generate.js';
@@ -146,6 +147,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   }
 
   #render(chat: Chat): string {
+    checkKeys(chat, ['messages', 'tools']);
     const read = readChat(chat);
     if (this.#renderChat) return this.#renderChat(read);
     throw new TabServeError(
