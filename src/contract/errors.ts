@@ -103,24 +103,16 @@ export class TabServeError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // Only the classes of this file have a name under that key, not those that extend them elsewhere.
     if (!Object.hasOwn(this, BRAND)) return Function.prototype[Symbol.hasInstance].call(this, value);
-    return isError(value) && brandsOf(value).includes(this[BRAND]);
+    let Class: unknown = isError(value) && value.constructor;
+    for (; Class; Class = Object.getPrototypeOf(Class))
+      if ((Class as typeof TabServeError)[BRAND] === this[BRAND]) return true;
+    return false;
   }
 
   /** Whether the same call may succeed if it is made again. */
   get retriable(): boolean {
     return Object.hasOwn(ERROR_CODES, this.code) && ERROR_CODES[this.code].retriable;
   }
-}
-
-/** Returns the names under `BRAND` of an error's class and of the classes that it extends. */
-function brandsOf(error: Error): readonly unknown[] {
-  const brands: unknown[] = [];
-  let proto: object | null = error;
-  while ((proto = Object.getPrototypeOf(proto) as object | null)) {
-    const Class: unknown = proto.constructor;
-    if (typeof Class === 'function' && Object.hasOwn(Class, BRAND)) brands.push((Class as typeof TabServeError)[BRAND]);
-  }
-  return brands;
 }
 
 /** The failure of one row. It takes the row's place among the results of `handle`; other rows are unaffected. */

@@ -1,12 +1,11 @@
 import type { Progress } from '../../contract/archive.js';
 import { errorFromData, errorToData, type ErrorData } from '../../contract/error-data.js';
-import { asTabServeError, TabServeError } from '../../contract/errors.js';
+import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
 import type { Envelope } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
 import type { Job } from '../requests/job.js';
 import { NONE_KNOWN } from '../requests/held-value.js';
-import { notSent } from '../workers/connection.js';
 import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
 import { TabChannel } from './channel.js';
 import { holdLock, type ShareEnvironment } from './election.js';
@@ -149,9 +148,7 @@ export class GuestTab implements SessionLink {
         else reject(asTabServeError(errorFromData(answer.error as ErrorData)));
       };
       this.#pending.set(message.id, { watched: this.#watch(), settle, job });
-      this.#post(message, (cause) =>
-        this.#settle(message.id, { ok: false, error: errorToData(notSent('the tab that runs the model', cause)) }),
-      );
+      this.#post(message, (cause) => this.#settle(message.id, { ok: false, error: errorToData(notSent(cause)) }));
     });
   }
 
@@ -240,6 +237,11 @@ function requestOf(job: Job): SharedRequest {
       http: http?.request,
     };
   } catch (cause) {
-    throw notSent('the tab that runs the model', cause);
+    throw notSent(cause);
   }
+}
+
+function notSent(cause: unknown): TabServeError {
+  const message = `This cannot be sent to the tab that runs the model: ${messageOf(cause)}`;
+  return new TabServeError('not-cloneable', message, { cause });
 }

@@ -178,7 +178,7 @@ export class Connection {
         },
         (cause: unknown) => {
           ended();
-          reject(notSent('the worker', cause));
+          reject(notSent(cause));
         },
       );
     });
@@ -275,7 +275,7 @@ function errorOf(envelope: Envelope<unknown> | undefined): TabServeError {
   );
 }
 
-/** Returns the error for what cannot be cloned. @param cause with which comlink or `postMessage` fails */
-export function notSent(to: string, cause: unknown): TabServeError {
-  return new TabServeError('not-cloneable', `This cannot be sent to ${to}: ${messageOf(cause)}`, { cause });
+/** Returns the error for arguments that cannot be cloned: comlink rejects with the cause. */
+function notSent(cause: unknown): TabServeError {
+  return new TabServeError('not-cloneable', `This cannot be sent to the worker: ${messageOf(cause)}`, { cause });
 }
