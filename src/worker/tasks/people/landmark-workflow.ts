@@ -103,7 +103,7 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     return true;
   }
 
-  /** Whether what overlaps, of what the detector has found, are several: it says of nothing twice that it is there. */
+  /** Whether the detector finds each person once: regions that overlap are then different people. */
   protected get detectsEachOnce(): boolean {
     return false;
   }
