@@ -2,7 +2,7 @@
 import { cache, type ModelLocation } from '../../src/index.js';
 import { HUB_ENDINGS } from '../../src/contract/precisions.js';
 import { Explained } from '../page/explained.js';
-import { hubFiles, HUB_ORIGINS } from '../writing/hub.js';
+import { hubFiles } from '../writing/hub.js';
 
 /** A model's file, with its external data. */
 interface ModelFile {
@@ -18,7 +18,6 @@ export interface Contents {
   readonly isRemote: boolean;
   /** What `load` takes. */
   readonly model: ModelLocation;
-  readonly allowedOrigins: readonly string[];
   /** The class that its `config.json` names; undefined for an archive. */
   readonly architecture: string | undefined;
   readonly models: readonly ModelFile[];
@@ -52,7 +51,6 @@ export async function hubContents(repository: string, signal: AbortSignal): Prom
     name: repository,
     isRemote: true,
     model: `https://huggingface.co/${repository}`,
-    allowedOrigins: HUB_ORIGINS,
     architecture: config && (await architectureOf(config.size, () => fetch(folder + CONFIG, { signal }))),
     ...sorted(files, (path) => cached.has(folder + path)),
   };
@@ -68,7 +66,6 @@ export async function folderContents(files: readonly File[]): Promise<Contents> 
     name: folder,
     isRemote: false,
     model: files,
-    allowedOrigins: [],
     architecture: config && (await architectureOf(config.size, () => config)),
     ...sorted(
       files.map(({ webkitRelativePath, size }) => ({ path: webkitRelativePath.slice(folder.length + 1), size })),

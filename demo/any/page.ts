@@ -29,7 +29,6 @@ interface Opening {
   readonly model: ModelLocation;
   readonly bytes: number;
   readonly handler: HandlerName | undefined;
-  readonly allowedOrigins?: readonly string[];
   readonly config?: Partial<ModelConfig>;
 }
 
@@ -50,13 +49,12 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
   const find = finder(about, {
     changed: () => void (about.own ?? close()),
     opened: ({ contents, bytes, dtype, handler: chosen }) => {
-      const { name, isRemote, model, allowedOrigins } = contents;
+      const { name, isRemote, model } = contents;
       void open({
         place: isRemote ? { repository: name } : 'folder',
         model,
         bytes,
         handler: chosen,
-        allowedOrigins,
         ...(dtype && { config: { engine: { dtype: dtype as 'q4' } } }),
       });
     },
@@ -131,13 +129,12 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     close();
     wanted = what;
     const { signal } = (opening = new AbortController());
-    const { model, bytes, allowedOrigins = [], config, handler: chosen } = what;
+    const { model, bytes, config, handler: chosen } = what;
     progress.start(bytes, 'on the first backend that works');
     try {
       const opened = (await load(model, {
         signal,
         onProgress: progress.progress,
-        allowedOrigins,
         ...(chosen && { handler: chosen }),
         ...(config && { config: config as never }),
       })) as unknown as Client;

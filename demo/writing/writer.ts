@@ -1,7 +1,7 @@
 /** A language model whose worker can be killed. */
 import { connect, type Backend, type Client, type Progress } from '../../src/index.js';
 import type { TextGenerator } from '../../src/worker.js';
-import { HUB_ORIGINS, type HubModel } from './hub.js';
+import type { HubModel } from './hub.js';
 
 /** What the visitor sets. */
 export interface WritingParams {
@@ -41,7 +41,6 @@ export async function openWriter(
     model
       ? {
           model: `https://huggingface.co/${model.repository}`,
-          allowedOrigins: HUB_ORIGINS,
           config: { engine: { dtype: model.dtype } },
         }
       : { model: 'models/writer/' },

@@ -1,6 +1,7 @@
 import { MODEL_FORMATS, type ModelFormat } from '../contract/backends.js';
 import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
+import { fromShortForm, isHub, normalizedHubUrl, readHubUrl } from './hub.js';
 
 /** What to do about an option `model` that is missing. */
 export const MODEL_NEEDED =
@@ -12,6 +13,8 @@ export interface ModelUrl {
   readonly url: URL;
   /** The file's own name: a packed archive, or a model without an archive; undefined for a folder. */
   readonly file: string | undefined;
+  /** The precision that the address of a file's page at the Hub names. */
+  readonly dtype?: string | undefined;
 }
 
 /** The formats, by the ending of the file's name. */
@@ -29,7 +32,8 @@ export function isPacked(file: string): boolean {
 }
 
 /**
- * Reads what a model's URL names: a file, by its name's ending; otherwise a folder, or a repository of Hugging Face.
+ * Reads what a model's URL names: a file, by its name's ending; otherwise a folder, or a repository of the Hub by any of
+ * its addresses.
  * @param option the option's name, for the message
  * @throws `model-config` for a URL below which there are no files, such as `blob:` or `data:`, or that cannot be
  *   decoded
@@ -41,15 +45,18 @@ export function readModelUrl(href: string, option = 'model'): ModelUrl {
       `${option}: expected the URL of a file or folder, got ${describeValue(href)}${why}`,
     );
   if (!URL.canParse(href)) throw wrong('.');
-  const url = new URL(href);
+  const short = fromShortForm(href, option);
+  if (short) return { url: short, file: undefined };
+  const given = new URL(href);
+  const url = isHub(given) ? normalizedHubUrl(given) : given;
   url.hash = '';
   if (!URL.canParse('.', url))
     throw wrong(`: nothing can lie beside it. Data at hand is passed as a File: new File([bytes], 'model.onnx').`);
   const name = nameOf(url.pathname);
   if (name === undefined) throw wrong(': its %-escapes are not UTF-8.');
+  const repository = readHubUrl(url, option);
+  if (repository) return { ...repository, file: undefined };
   if (isPacked(name) || formatOf(name)) return { url, file: name };
-  const repository = repositoryFolder(url);
-  if (repository) return { url: repository, file: undefined };
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return { url, file: undefined };
 }
@@ -89,23 +96,10 @@ function folderEnd(path: string): number {
   return last!.index + last![0].length;
 }
 
-const HUB = 'https://huggingface.co';
-const REPOSITORY =
-  /^\/(?!(?:datasets|spaces|models|docs|api)\/)([\w.-]+\/[\w.-]+)(?:\/tree\/([^/]+)((?:\/[^/]+)*))?\/?$/;
-
-/**
- * Returns the folder of a repository's files: `https://huggingface.co/ORG/NAME`, or `…/tree/REVISION`, becomes
- * `https://huggingface.co/ORG/NAME/resolve/REVISION/`. Returns undefined for any other URL.
- */
-export function repositoryFolder(url: URL): URL | undefined {
-  const [, name, revision = 'main', folder = ''] = (url.origin === HUB && REPOSITORY.exec(url.pathname)) || [];
-  return name === undefined ? undefined : new URL(`${HUB}/${name}/resolve/${revision}${folder}/`);
-}
-
 /** The file that makes a folder a repository of Hugging Face's layout. */
 export const HF_CONFIG = 'config.json';
 
 /** Returns whether files are read from a repository of huggingface.co. */
 export function isRepository(url: string): boolean {
-  return url.startsWith(`${HUB}/`);
+  return URL.canParse(url) && isHub(new URL(url));
 }

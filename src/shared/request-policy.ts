@@ -1,19 +1,22 @@
 /**
  * Which origins a download may reach, and what it sends them.
  *
- * A browser does not tell where a redirect leads before it has followed it. So, from strict to less strict:
+ * A redirect may lead within a file's own origin, to origins that the app names, and from the Hub to its own servers.
+ * Where there is no page, as in Node, each redirect is checked before it is followed. A browser does not tell where a
+ * redirect leads before it has followed it. So, from strict to less strict:
  *
  * - A file of the page's own origin, with no other origin allowed, is requested in the mode `same-origin`: the browser
  *   refuses to follow a redirect to another origin.
  * - A file of another origin, with no origin named by the app, is requested with `redirect: 'manual'`: the browser
  *   follows no redirect.
- * - If the app names origins, the browser follows, and the response is dropped unread if it has come from another
+ * - If the app names origins, or the Hub, the browser follows, and the response is dropped unread if it has come from another
  *   origin than those. Only then a request may have reached an origin that nobody has named; it carried no header of
  *   the app, and no Referer. `Authorization` may stay, since browsers remove it at a redirect to another origin; a
  *   request with any other header of the app is first made with `redirect: 'manual'`.
  */
 import type { DownloadRequest } from '../contract/downloads.js';
 import { TabServeError } from '../contract/errors.js';
+import { isHub, isHubServer } from './hub.js';
 
 export interface RequestPolicy extends DownloadRequest {
   /** Origins that a redirect may lead to, beside the file's own; undefined if the app names none. */
@@ -34,6 +37,9 @@ export interface RequestExtras {
   readonly cache?: RequestCache;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** As many as browsers follow. */
+const MAX_REDIRECTS = 20;
 
 /** The only header that browsers remove at a redirect to another origin. */
 const REMOVED_BY_BROWSER = 'authorization';
@@ -67,8 +73,11 @@ export async function requestFile(
       throw cause;
     }
   }
+  const isAllowed = (origin: string): boolean =>
+    origin === url.origin || allowedOrigins?.includes(origin) === true || (isHub(url) && isHubServer(origin));
+  if (pageOrigin === undefined) return await followed(fetch, url, isAllowed, (own, more) => init(own, more), headers);
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() === REMOVED_BY_BROWSER);
-  const mayFollow = allowedOrigins !== undefined && allowedOrigins.length > 0;
+  const mayFollow = isHub(url) || (allowedOrigins !== undefined && allowedOrigins.length > 0);
   if (!mayFollow || kept.length < Object.keys(headers).length) {
     const response = await fetch(url, init(headers, { redirect: 'manual' }));
     if (!isRedirect(response)) return response;
@@ -77,9 +86,30 @@ export async function requestFile(
   }
   const response = await fetch(url, init(Object.fromEntries(kept), { redirect: 'follow' }));
   const { origin } = new URL(response.url || url);
-  if (origin === url.origin || allowedOrigins!.includes(origin)) return response;
+  if (isAllowed(origin)) return response;
   discard(response);
   throw refused(url, origin);
+}
+
+/** Follows redirects one by one. Headers of the app stay within the file's own origin. */
+async function followed(
+  fetch: typeof globalThis.fetch,
+  url: URL,
+  isAllowed: (origin: string) => boolean,
+  init: (headers: Readonly<Record<string, string>>, more: RequestInit) => RequestInit,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  let at = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const own = at.origin === url.origin ? headers : {};
+    const response = await fetch(at, init(own, { redirect: 'manual' }));
+    const location = isRedirect(response) ? response.headers.get('location') : null;
+    if (location === null) return response;
+    discard(response);
+    at = new URL(location, at);
+    if (!isAllowed(at.origin)) throw refused(url, at.origin);
+  }
+  throw new TabServeError('network', `${url.href} is redirected more than ${MAX_REDIRECTS} times.`);
 }
 
 /** Returns whether a file of the page's own origin may only be redirected within it. */

@@ -8,21 +8,30 @@ import { absoluteUrl } from './values.js';
 /** Where a model is: a URL, a file that the visitor picked or dropped, or several of them. */
 export type ModelLocation = string | URL | File | FileList | readonly File[];
 
+/** Where a model is, as a worker takes it: an absolute URL, a file, or files by path. */
+export interface ReadLocation {
+  readonly source: LoadRequest['source'];
+  /** The precision of the model's file whose page at the Hub is named. */
+  readonly dtype?: string | undefined;
+}
+
 /**
- * Returns a model's location as a worker takes it: an absolute URL, a file, or files by path. Files of a picked folder
- * have paths, others only names.
+ * Reads a model's location. Files of a picked folder have paths, others only names.
  * @throws `model-config` if it is none, or two files have the same path
  */
-export function readLocation(model: ModelLocation): LoadRequest['source'] {
+export function readLocation(model: ModelLocation): ReadLocation {
   if (model === undefined)
     throw new TabServeError('model-config', `model: expected a URL or files, got undefined. ${MODEL_NEEDED}`);
   const list = listOf(model);
-  if (!list) return readModelUrl(absoluteUrl(model as string | URL, 'model')).url.href;
+  if (!list) {
+    const { url, dtype } = readModelUrl(absoluteUrl(model as string | URL, 'model'));
+    return { source: url.href, dtype };
+  }
   const [file, ...others] = list;
   if (!file) throw new TabServeError('model-config', 'model: expected a URL or files, got an empty list.');
-  if (others.length === 0 && !file.webkitRelativePath) return file;
+  if (others.length === 0 && !file.webkitRelativePath) return { source: file };
   const files = new Map(list.map((one) => [one.webkitRelativePath || one.name, one]));
-  if (files.size === list.length) return Object.fromEntries(files);
+  if (files.size === list.length) return { source: Object.fromEntries(files) };
   throw new TabServeError(
     'model-config',
     `model: two of the ${list.length} files have the same name. Pick their folder as a whole, or pack it into one file.`,

@@ -1,4 +1,5 @@
 /** What a page loads when the first model is opened. */
+import type { Precision } from '../../contract/precisions.js';
 import { CLIENT_SETTINGS, resolveSettings } from '../../contract/settings.js';
 import { wrongValue } from '../../shared/read-options.js';
 import { configOf, type OpenerOptions } from '../options/client-options.js';
@@ -32,10 +33,11 @@ export async function openWorker(
 function readModel(options: OpenerOptions): ModelOptions {
   const { model, handler, assets } = options;
   const { server, config } = readRemote(options, configOf(options));
+  const { source, dtype } = readLocation(model);
   return {
-    source: readLocation(model),
+    source,
     handler,
-    config,
+    config: dtype === undefined ? config : { ...config, engine: { dtype: dtype as Precision, ...config.engine } },
     remote: server,
     assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
     download: { ...readDownloadSettings(options), visit: Date.now() },

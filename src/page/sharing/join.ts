@@ -67,7 +67,7 @@ async function joinIn(
 function checkShare({ share, model }: OpenerOptions, isBuiltIn: boolean): void {
   if (share !== true && (typeof share !== 'string' || share === ''))
     throw wrongValue('share', 'true, false or a name', share, 'model-config');
-  const source = readLocation(model);
+  const { source } = readLocation(model);
   if (share === true && !isBuiltIn) throw needsName("the app's own worker");
   if (share === true && typeof source !== 'string') throw needsName('files that the visitor has chosen');
 }
@@ -93,13 +93,14 @@ const PER_TAB = [
  */
 async function shareName(options: OpenerOptions): Promise<string> {
   const { share, model, assets } = options;
-  const source = readLocation(model);
+  const { source, dtype } = readLocation(model);
   const own = Object.entries(options).filter(([name]) => !PER_TAB.some((other) => other === name));
   const key = canonical({
     ...Object.fromEntries(own),
     version: VERSION,
     name: share,
     model: typeof source === 'string' ? source : 'files',
+    dtype,
     assets: assets === undefined ? undefined : absoluteUrl(assets, 'assets'),
   });
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)));

@@ -115,7 +115,7 @@ test('a URL below which nothing can lie, or that cannot be decoded, is an error 
     if (url !== 'net.onnx') expect(() => readLocation(url), url).toThrow(expect.objectContaining(error));
   }
   expect(() => readModelUrl('blob:https://example.org/8c2e')).toThrow(/new File\(\[bytes\], 'model\.onnx'\)/);
-  expect(readLocation('https://example.org//m')).toBe('https://example.org//m/');
+  expect(readLocation('https://example.org//m').source).toBe('https://example.org//m/');
   // Other schemes of apps have folders, too.
   expect(readModelUrl('chrome-extension://id/models').url.href).toBe('chrome-extension://id/models/');
 });

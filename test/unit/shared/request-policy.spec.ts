@@ -45,16 +45,17 @@ test('a redirect may lead to origins that the app names, and to no other', async
 });
 
 test('headers of the app go to its own origin only', async () => {
-  const { servers, text } = await redirected(([, cdn]) => ({
-    allowedOrigins: [cdn!.origin],
-    headers: { Authorization: 'Bearer secret', 'X-Key': 'secret' },
-  }));
-  expect(text).toBe('weights');
-  const [asked, followed] = servers[0]!.seen;
-  expect(asked!.headers).toMatchObject({ authorization: 'Bearer secret', 'x-key': 'secret' });
-  expect(followed!.headers['x-key']).toBeUndefined();
-  const { headers } = servers[1]!.seen[0]!;
-  expect([headers['authorization'], headers['x-key'], headers['referer']]).toEqual([undefined, undefined, undefined]);
+  const headers = { Authorization: 'Bearer secret', 'X-Key': 'secret' };
+  for (const pageOrigin of ['https://page.example', undefined]) {
+    const { servers, text } = await redirected(([, cdn]) => ({ allowedOrigins: [cdn!.origin], headers, pageOrigin }));
+    expect(text).toBe('weights');
+    const [asked, ...again] = servers[0]!.seen;
+    expect(asked!.headers).toMatchObject({ authorization: 'Bearer secret', 'x-key': 'secret' });
+    // A browser asks again without them, and follows; otherwise each redirect is followed alone.
+    expect(again.map((one) => one.headers['x-key'])).toEqual(pageOrigin ? [undefined] : []);
+    const { headers: sent } = servers[1]!.seen[0]!;
+    expect([sent['authorization'], sent['x-key'], sent['referer']]).toEqual([undefined, undefined, undefined]);
+  }
 });
 
 test("the page's own origin is requested in a mode in which the browser follows no redirect to another one", async () => {

@@ -4,7 +4,7 @@ import { fetchArchive, type ArchiveOptions } from '../../../../../src/worker/mod
 import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
 import { fetchModel } from '../../../../../src/worker/models/model-files.ts';
 import { modelNameOf } from '../../../../../src/worker/models/hugging-face/read.ts';
-import { repositoryFolder } from '../../../../../src/shared/model-url.ts';
+import { readModelUrl } from '../../../../../src/shared/model-url.ts';
 
 type Files = Readonly<Record<string, unknown>>;
 
@@ -24,9 +24,7 @@ function server(files: Files, root = '/m/') {
 async function read(files: Files, options: Partial<ArchiveOptions> = {}, url = 'https://example.org/m') {
   const { fetch, asked } = server(
     files,
-    url.startsWith('https://huggingface.co')
-      ? /^.*\/resolve\/[^/]+\//.exec(repositoryFolder(new URL(url))!.pathname)![0]
-      : '/m/',
+    url.startsWith('https://huggingface.co') ? /^.*\/resolve\/[^/]+\//.exec(readModelUrl(url).url.pathname)![0] : '/m/',
   );
   const downloads = new Map();
   const archive = await fetchArchive(url, { fetch, downloads, handlerClass: loadHandler, ...options });
@@ -95,24 +93,7 @@ test('a repository of huggingface.co: no other layout is asked for', async () =>
   expect(asked).toEqual(['config.json', 'preprocessor_config.json', 'onnx/model.onnx']);
 });
 
-test('which URLs are repositories', () => {
-  const folder = (url: string) => repositoryFolder(new URL(url))?.href;
-  const main = 'https://huggingface.co/org/my.model_1/resolve/main/';
-  expect(folder('https://huggingface.co/org/my.model_1')).toBe(main);
-  expect(folder('https://huggingface.co/org/my.model_1/?x=1#files')).toBe(main);
-  expect(folder('https://huggingface.co/org/name/tree/refs%2Fpr%2F4')).toBe(
-    'https://huggingface.co/org/name/resolve/refs%2Fpr%2F4/',
-  );
-  expect(folder('https://huggingface.co/org/name/tree/v1/sub/folder/')).toBe(
-    'https://huggingface.co/org/name/resolve/v1/sub/folder/',
-  );
-  for (const url of [
-    'https://huggingface.co/org',
-    'https://huggingface.co/datasets/org/name',
-    'https://huggingface.co/org/name/resolve/main/',
-    'https://example.org/org/name',
-  ])
-    expect(folder(url), url).toBeUndefined();
+test('a model is called as its repository or folder is', () => {
   expect(modelNameOf('https://example.org/models/vit%20b/')).toBe('vit b');
   expect(modelNameOf('my folder')).toBe('my folder');
   // A folder that was picked, whose name is no URL.
