@@ -2,7 +2,7 @@
 import { nextTask } from '../../shared/next-task.js';
 import { abortError } from '../../shared/abort.js';
 import type { Decoder } from './decoder.js';
-import type { Generated, GenerateOptions } from './generate.js';
+import { NO_TOKEN, type GenerateOptions, type Step } from './generate.js';
 import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules } from './logits.js';
 import { logSoftmax, noToken } from './sample.js';
@@ -39,19 +39,20 @@ interface Finished extends Beam {
 }
 
 /**
- * Generates an answer by beam search. `onToken` gets the tokens of the best answer at the end, when it is known.
+ * Generates an answer by beam search. All tokens come at the end, when the best answer is known.
+ * @param empty the cache of a row of which nothing has run; it is freed
  * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
  */
-export async function searchBeams(
+export async function* searchBeams(
   decoder: Decoder,
+  empty: KeyValueCache,
   { numBeams, lengthPenalty, earlyStopping }: BeamSettings,
-  options: Omit<GenerateOptions, 'choose'>,
-): Promise<Generated> {
-  const { prompt, settings, signal, onRun, onToken } = options;
+  { prompt, settings, signal }: Omit<GenerateOptions, 'choose'>,
+): AsyncGenerator<Step> {
   const { eosTokenIds, maxNewTokens } = settings;
   let beams: readonly Beam[] = [{ tokens: prompt, sum: 0, logprobs: [] }];
   let finished: readonly Finished[] = [];
-  let { cache } = options;
+  let cache = empty;
   const take = (next: KeyValueCache): void => {
     cache.free();
     cache = next;
@@ -69,7 +70,6 @@ export async function searchBeams(
         signal,
       );
       take(step.cache);
-      onRun();
       const byModel = step.logits.map(logSoftmax);
       const candidates = bestCandidates(beams, byModel, settings, kept, length - 1);
       const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);
@@ -88,6 +88,7 @@ export async function searchBeams(
       if (beams.length === 0 || (isFull && (earlyStopping === true || !canImprove(beams[0]!.sum, length)))) break;
       const rows = next.map(({ row }) => row);
       take(await decoder.takeRows(cache, rows));
+      yield NO_TOKEN;
     }
   } finally {
     cache.free();
@@ -95,8 +96,8 @@ export async function searchBeams(
   const { tokens: all, logprobs } = finished[0]!;
   const tokens = all.slice(prompt.length);
   const isStopped = eosTokenIds.includes(tokens.at(-1)!);
-  for (const token of isStopped ? tokens.slice(0, -1) : tokens) await onToken(token, logprobs);
-  return { tokens, logprobs, finishReason: isStopped ? 'stop' : 'length' };
+  const text = isStopped ? tokens.slice(0, -1) : tokens;
+  yield { tokens, text, logprobs, finishReason: isStopped ? 'stop' : 'length' };
 
   /** transformers' estimate of whether the best beam may still get a better score than the worst finished one. */
   function canImprove(best: number, length: number): boolean {

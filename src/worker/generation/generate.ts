@@ -2,11 +2,10 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
-import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules, applySampling, type Progress } from './logits.js';
 import { argmax, draw, logProbability, randomAt } from './sample.js';
 import type { Settings } from './settings.js';
-import type { SharedRow, SharedSteps } from './shared-steps.js';
+import type { SharedRow } from './shared-steps.js';
 
 /** A prompt runs in pieces of so many tokens. Between two of them, other requests run, and an abort or a heartbeat comes. */
 const PIECE = 128;
@@ -14,8 +13,6 @@ const PIECE = 128;
 export interface GenerateOptions {
   /** The tokens of the prompt; at least one. */
   readonly prompt: readonly number[];
-  /** The cache of the prompt's beginning. It is freed. */
-  readonly cache: KeyValueCache;
   readonly settings: Settings;
   readonly signal: AbortSignal;
   /**
@@ -23,16 +20,8 @@ export interface GenerateOptions {
    * @param logits of the next token, which may be changed
    */
   readonly choose: (logits: Float32Array, settings: Settings, progress: Progress) => number;
-  /** Called after each run of the model. */
-  readonly onRun: () => void;
   /** The beginning of the answer, which a worker that was lost has generated. */
   readonly begun?: Begun | undefined;
-  /**
-   * Called with each token, except one that ends the answer; with those of the beginning, too.
-   * @param logprobs with `returnLogprobs`, of all tokens so far
-   * @returns whether the answer goes on
-   */
-  readonly onToken: (token: number, logprobs: readonly number[]) => Promise<boolean>;
 }
 
 /** The beginning of an answer. */
@@ -41,65 +30,53 @@ export interface Begun {
   readonly logprobs: ArrayLike<number>;
 }
 
-export interface Generated {
-  /** The tokens of the answer, with the one that ended it. */
+/** What a run of the model adds to an answer: a token, or nothing if it ran on a part of the prompt. With beams, the last run adds all. */
+export interface Step {
   readonly tokens: readonly number[];
-  /** `stop` if a token or `onToken` has ended it; `length` if the limit has. */
-  readonly finishReason: 'stop' | 'length';
+  /** Those of the tokens that are text: all but the one that ends an answer. */
+  readonly text: readonly number[];
   /** With `returnLogprobs`: for each token, the natural logarithm of its probability by the model. */
   readonly logprobs: readonly number[];
+  /** Of the last step: `stop` if a token has ended the answer, `length` if the limit has. */
+  readonly finishReason?: 'stop' | 'length' | undefined;
 }
 
-/** An answer with the cache of prompt and answer, which the caller frees. */
-export interface GeneratedWithCache extends Generated {
-  readonly cache: KeyValueCache;
-}
+/** A run that adds nothing. */
+export const NO_TOKEN: Step = { tokens: [], text: [], logprobs: [] };
 
 /**
- * Generates an answer.
+ * Generates an answer, with the tokens of its beginning.
+ * @param row has run on the prompt's beginning, or on nothing; the caller ends it
  * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
  */
-export async function generate(steps: SharedSteps, options: GenerateOptions): Promise<GeneratedWithCache> {
-  const row = steps.row(options.cache);
-  try {
-    const generated = await generateRow(steps, row, options);
-    return { ...generated, cache: await row.end() };
-  } catch (error) {
-    row.free();
-    throw error;
-  }
-}
-
-async function generateRow(steps: SharedSteps, row: SharedRow, options: GenerateOptions): Promise<Generated> {
-  const { prompt, settings, signal, begun, choose, onRun, onToken } = options;
+export async function* generate(row: SharedRow, options: GenerateOptions): AsyncGenerator<Step> {
+  const { prompt, settings, signal, begun, choose } = options;
   const tokens = [...prompt];
-  const logprobs = Array.from(begun?.logprobs ?? []);
-  const done = (finishReason: Generated['finishReason']): Generated => ({
-    tokens: tokens.slice(prompt.length),
-    finishReason,
-    logprobs,
-  });
-  for (const token of Array.from(begun?.tokens ?? [])) {
+  const most = prompt.length + settings.maxNewTokens;
+  const add = (token: number, logprobs: readonly number[]): Step => {
     tokens.push(token);
-    if (!(await onToken(token, logprobs))) return done('stop');
-  }
-  while (tokens.length - prompt.length < settings.maxNewTokens) {
-    let logits: Float32Array;
-    do {
-      if (signal.aborted) throw abortError(signal);
-      const end = steps.hasCache ? Math.min(tokens.length, row.length + PIECE) : tokens.length;
-      logits = await row.run(tokens.slice(0, end), signal);
-      onRun();
-    } while (row.length < tokens.length);
+    const isEnd = settings.eosTokenIds.includes(token);
+    const finishReason = isEnd ? 'stop' : tokens.length === most ? 'length' : undefined;
+    return { tokens: [token], text: isEnd ? [] : [token], logprobs, finishReason };
+  };
+  const known = Array.from(begun?.logprobs ?? []);
+  for (const [at, token] of Array.from(begun?.tokens ?? []).entries()) yield add(token, known.slice(at, at + 1));
+  while (tokens.length < most) {
+    if (signal.aborted) throw abortError(signal);
+    const end = row.hasCache ? Math.min(tokens.length, row.length + PIECE) : tokens.length;
+    const logits = await row.run(tokens.slice(0, end), signal);
+    if (end < tokens.length) {
+      yield NO_TOKEN;
+      continue;
+    }
     // `choose` may change them.
     const byModel = settings.returnLogprobs ? logits.slice() : undefined;
     const token: unknown = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
     checkToken(token, logits.length);
-    if (byModel) logprobs.push(logProbability(byModel, token));
-    tokens.push(token);
-    if (settings.eosTokenIds.includes(token) || !(await onToken(token, logprobs))) return done('stop');
+    const step = add(token, byModel ? [logProbability(byModel, token)] : []);
+    yield step;
+    if (step.finishReason === 'stop') return;
   }
-  return done('length');
 }
 
 /** @throws `handler-failed` for what is no token: a handler may choose in a way of its own */

@@ -3,7 +3,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Context, GoldenModel } from '../../contract/handler.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { integers } from '../tensors/tensors.js';
-import type { GenerateOptions } from './generate.js';
+import type { GenerateOptions, Step } from './generate.js';
 import { maxOf } from './logits.js';
 import { argmax } from './sample.js';
 import type { Settings } from './settings.js';
@@ -14,9 +14,9 @@ const MAX_TOKENS = 16;
 /** Generates the answer to a prompt's tokens. */
 type Generate = (
   prompt: readonly number[],
-  count: number,
-  choose: (logits: Float32Array) => number,
-) => Promise<readonly number[]>;
+  settings: Settings,
+  tools: Pick<GenerateOptions, 'signal' | 'choose'>,
+) => AsyncIterable<Step>;
 
 /**
  * Makes the model that golden examples of answers are of. Its inputs are the prompt's tokens and how many tokens follow,
@@ -28,6 +28,18 @@ export function answerModel(
   checkPrompt: (prompt: readonly number[]) => void,
   generate: Generate,
 ): GoldenModel {
+  const tokensOf = async (
+    prompt: readonly number[],
+    maxNewTokens: number,
+    choose: (logits: Float32Array) => number,
+  ): Promise<readonly number[]> => {
+    // The most probable tokens, as many as the example has; nothing interrupts it.
+    const settings = { maxNewTokens, eosTokenIds: [], sampling: undefined, stop: [], returnLogprobs: false };
+    const tokens: number[] = [];
+    for await (const step of generate(prompt, settings, { signal: new AbortController().signal, choose }))
+      tokens.push(...step.tokens);
+    return tokens;
+  };
   return {
     inputs: [
       { name: 'prompt', dtype: 'int32', dims: [1, 'tokens'] },
@@ -37,14 +49,14 @@ export function answerModel(
       const prompt = numbersOf(feeds, 'prompt');
       const [count = 0] = numbersOf(feeds, 'count');
       checkExample(prompt, count, checkPrompt);
-      const tokens = await generate(prompt, count, argmax);
+      const tokens = await tokensOf(prompt, count, argmax);
       return { tokens: integers('int32', [1, tokens.length], tokens) };
     },
     async feeds(row, context) {
       const prompt = await promptOf(row, context);
       let count = 0;
       let isClear = true;
-      await generate(prompt, MAX_TOKENS, (logits) => {
+      await tokensOf(prompt, MAX_TOKENS, (logits) => {
         const best = argmax(logits);
         isClear &&= leadOf(logits, best) > smallestLead(logits);
         if (isClear) count += 1;
@@ -58,17 +70,6 @@ export function answerModel(
       return { prompt: integers('int32', [1, prompt.length], prompt), count: integers('int32', [1], [count]) };
     },
   };
-}
-
-/** Returns the settings of an example: the most probable tokens, as many as it has. */
-export function plainSettings(maxNewTokens: number): Settings {
-  return { maxNewTokens, eosTokenIds: [], sampling: undefined, stop: [], returnLogprobs: false };
-}
-
-/** Returns what an example's answer is generated with: nothing interrupts it. */
-export function answerTools(choose: GenerateOptions['choose']): Omit<GenerateOptions, 'prompt' | 'cache' | 'settings'> {
-  const { signal } = new AbortController();
-  return { signal, begun: undefined, choose, onRun: () => {}, onToken: () => Promise.resolve(true) };
 }
 
 /** @throws `model-format` for an example that the model cannot run */

@@ -210,6 +210,11 @@ export class SharedRow {
     this.#place = { cache, row: 0, start: 0, length: cache.length, isShared: false };
   }
 
+  /** Whether the model keeps what it has computed of a row. */
+  get hasCache(): boolean {
+    return this.#steps.hasCache;
+  }
+
   /** How many tokens the model has run on. */
   get length(): number {
     return this.#place.length;

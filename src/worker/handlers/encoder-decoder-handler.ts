@@ -5,11 +5,11 @@ import { searchBeams } from '../generation/beams.js';
 import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
 import { Encoder, type EncoderReads } from '../generation/encoder.js';
-import { generate, type Generated } from '../generation/generate.js';
+import { generate, NO_TOKEN, type Step } from '../generation/generate.js';
 import { useTensors } from '../generation/key-value-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import type { TextToTextSettings } from '../generation/text-to-text-settings.js';
-import { GenerationHandler, type GeneratedAnswer, type GenerateTools, type Prompt } from './generation-handler.js';
+import { GenerationHandler, type AnswerStep, type GenerateTools, type Prompt } from './generation-handler.js';
 
 /** A row that is ready for an encoder. */
 export interface EncoderPrompt<Own extends TextToTextSettings = TextToTextSettings> extends Prompt<Own> {
@@ -59,31 +59,32 @@ export abstract class EncoderDecoderHandler<
       );
   }
 
-  protected override async generate(
-    { feeds, settings }: Ready,
-    tools: GenerateTools,
-  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
+  protected override async *generate({ feeds, settings }: Ready, tools: GenerateTools): AsyncGenerator<AnswerStep> {
     const hiddenStates = await this.encoder.run(feeds, tools.signal);
-    tools.onRun();
-    return { ...(await this.write(hiddenStates, [settings.startTokenId], settings, tools)), cachedTokens: 0 };
+    yield* this.write(hiddenStates, [settings.startTokenId], settings, tools);
   }
 
   /**
-   * Writes an answer with the decoder.
+   * Writes an answer with the decoder. The first step is the encoder's run.
    * @param hiddenStates the encoder's output, which is freed
    * @param prompt the tokens that the decoder begins with
    */
-  protected async write(
+  protected async *write(
     hiddenStates: Tensor,
     prompt: readonly number[],
     settings: Own,
     tools: GenerateTools,
-  ): Promise<Generated> {
-    const options = { prompt, cache: this.#decoder.emptyCache(hiddenStates), settings, ...tools };
-    if (settings.beams) return await searchBeams(this.#decoder, settings.beams, options);
-    const { cache, ...generated } = await generate(this.#steps, options);
-    cache.free();
-    return generated;
+  ): AsyncGenerator<Step> {
+    const { beams } = settings;
+    const options = { prompt, settings, ...tools };
+    const cache = this.#decoder.emptyCache(hiddenStates);
+    const row = this.#steps.row(cache);
+    try {
+      yield NO_TOKEN;
+      yield* beams ? searchBeams(this.#decoder, cache.use(), beams, options) : generate(row, options);
+    } finally {
+      row.free();
+    }
   }
 
   /** Returns the logits after a first token. @param hiddenStates the encoder's output, which stays */

@@ -1,6 +1,6 @@
 import type { Context, InputKind, ResultOf } from '../../contract/handler.js';
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
-import { chooseToken, type Begun, type Generated, type GenerateOptions } from '../generation/generate.js';
+import { chooseToken, type Begun, type GenerateOptions, type Step } from '../generation/generate.js';
 import { GuidedAnswer } from '../generation/grammar/guided-answer.js';
 import { checkLevels } from '../generation/grammar/response-format.js';
 import { Vocabulary } from '../generation/grammar/vocabulary.js';
@@ -47,8 +47,12 @@ export interface Prompt<Own extends Settings = Settings> {
 }
 
 /** What the model has generated for a row. */
-export interface GeneratedAnswer extends Pick<Generated, 'tokens' | 'finishReason' | 'logprobs'> {
+export interface GeneratedAnswer {
   readonly text: string;
+  /** With the one that ended it. */
+  readonly tokens: readonly number[];
+  readonly logprobs: readonly number[];
+  readonly finishReason: 'stop' | 'length';
   readonly promptTokens: number;
   readonly cachedTokens: number;
   /** Of speech with timestamps. */
@@ -56,7 +60,10 @@ export interface GeneratedAnswer extends Pick<Generated, 'tokens' | 'finishReaso
 }
 
 /** How a model generates the answer to a row. */
-export type GenerateTools = Pick<GenerateOptions, 'signal' | 'begun' | 'choose' | 'onRun' | 'onToken'>;
+export type GenerateTools = Pick<GenerateOptions, 'signal' | 'begun' | 'choose'>;
+
+/** What a run of the model adds to the answer to a row. */
+export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {}
 
 /** What another worker needs to go on behind a part of an answer. */
 interface Resume extends Begun {
@@ -111,11 +118,10 @@ export abstract class GenerationHandler<
   /** Returns the tokens of a row, and what its request sets. @throws `invalid-input`, which fails the row */
   protected abstract promptOf(input: Input, index: number, context: Context): Promise<Ready>;
 
-  /** Runs the model on a prompt. */
-  protected abstract generate(
-    prompt: Ready,
-    tools: GenerateTools,
-  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>>;
+  /**
+   * Runs the model on a prompt. The caller may stop at any step: what belongs to the answer must be freed in `finally`.
+   */
+  protected abstract generate(prompt: Ready, tools: GenerateTools): AsyncIterable<AnswerStep>;
 
   /**
    * Reads the settings of one answer.
@@ -213,41 +219,39 @@ export abstract class GenerationHandler<
     const guided = this.#guidedAnswer(prompt.settings);
     const streamer = new TextStreamer((guided ?? this.tokenizer).detokenizer, prompt.settings.stop);
     const seed = prompt.settings.sampling?.seed;
-    const soFar: number[] = [];
-    let text = '';
-    const send = async (part: string, own: readonly number[], isLast: boolean): Promise<void> => {
+    const [tokens, logprobs, written]: [number[], number[], number[]] = [[], [], []];
+    let [text, cachedTokens] = ['', 0];
+    let finishReason: GeneratedAnswer['finishReason'] = 'stop';
+    let parts: GeneratedAnswer['parts'];
+    const send = async (part: string, isLast: boolean): Promise<void> => {
       text += part;
       // A worker that was lost has sent it.
-      const wasSent = isLast ? begun?.isLast === true : soFar.length <= (begun?.tokens.length ?? 0);
+      const wasSent = isLast ? begun?.isLast === true : written.length <= (begun?.tokens.length ?? 0);
       if (part === '' || wasSent) return;
-      const resume = { tokens: Int32Array.from(soFar), logprobs: Float64Array.from(own), seed, isLast };
+      const resume = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), seed, isLast };
       await context.send(index, part, resume satisfies Resume);
     };
-    const { tokens, finishReason, logprobs, cachedTokens, parts } = await this.generate(prompt, {
-      signal: context.signal,
-      begun,
-      choose: (logits, own, progress) => {
-        guided?.mask(logits);
-        return this.nextToken(logits, own, progress);
-      },
-      onRun: () => context.heartbeat(),
-      onToken: async (token, own) => {
-        guided?.add(token);
-        soFar.push(token);
-        await send(streamer.add(token), own, false);
-        return !streamer.isStopped && guided?.isComplete !== true;
-      },
-    });
-    await send(streamer.end(), logprobs, true);
-    return {
-      text,
-      tokens,
-      finishReason: streamer.isStopped ? 'stop' : finishReason,
-      logprobs,
-      promptTokens: prompt.tokens.length,
-      cachedTokens,
-      parts,
+    const isStopped = (): boolean => streamer.isStopped || guided?.isComplete === true;
+    const choose: GenerateTools['choose'] = (logits, own, progress) => {
+      guided?.mask(logits);
+      return this.nextToken(logits, own, progress);
     };
+    for await (const step of this.generate(prompt, { signal: context.signal, begun, choose })) {
+      context.heartbeat();
+      tokens.push(...step.tokens);
+      logprobs.push(...step.logprobs);
+      if (step.finishReason === 'length') finishReason = 'length';
+      ({ cachedTokens = cachedTokens, parts = parts } = step);
+      for (const token of step.text) {
+        guided?.add(token);
+        written.push(token);
+        await send(streamer.add(token), false);
+      }
+      if (isStopped()) break;
+    }
+    await send(streamer.end(), true);
+    if (isStopped()) finishReason = 'stop';
+    return { text, tokens, logprobs, finishReason, promptTokens: prompt.tokens.length, cachedTokens, parts };
   }
 
   #guidedAnswer({ grammar, eosTokenIds }: Settings): GuidedAnswer | undefined {

@@ -17,17 +17,14 @@ class FaultyWriter extends TextGenerator {
     return await super.inference(inputs, context);
   }
 
-  protected override generate(prompt: Prompt, tools: GenerateTools): ReturnType<TextGenerator['generate']> {
+  protected override async *generate(prompt: Prompt, tools: GenerateTools): ReturnType<TextGenerator['generate']> {
     const context = this.#context;
     let tokens = 0;
-    return super.generate(prompt, {
-      ...tools,
-      async onToken(token, logprobs) {
-        const goesOn = await tools.onToken(token, logprobs);
-        if (++tokens === TOKENS) await happen('inference', context);
-        return goesOn;
-      },
-    });
+    for await (const step of super.generate(prompt, tools)) {
+      yield step;
+      tokens += step.text.length;
+      if (step.text.length > 0 && tokens === TOKENS) await happen('inference', context);
+    }
   }
 }
 

@@ -1,35 +1,33 @@
 import { TabServeError } from '../../../contract/errors.js';
-import type { GenerateOptions } from '../../generation/generate.js';
+import type { Begun } from '../../generation/generate.js';
 
-/** Sends the tokens of a text as soon as they are settled. */
+/** The text of a recording, as far as its tokens are settled. */
 export class SettledText {
-  readonly #tools: Pick<GenerateOptions, 'begun' | 'onToken'>;
-  /** How many tokens were sent. */
+  readonly #begun: Begun | undefined;
+  /** How many tokens were taken. */
   #count = 0;
-  #goesOn = true;
 
-  constructor(tools: Pick<GenerateOptions, 'begun' | 'onToken'>) {
-    this.#tools = tools;
+  /** @param begun what a worker that was lost has sent */
+  constructor(begun: Begun | undefined) {
+    this.#begun = begun;
   }
 
   /**
-   * Sends what was not sent yet.
+   * Returns the tokens that were not taken yet.
    * @param tokens all that are settled, from the text's beginning
-   * @returns whether the text goes on
    * @throws `worker-lost` if a worker that was lost has sent another text
    */
-  async send(tokens: readonly number[]): Promise<boolean> {
-    const { begun, onToken } = this.#tools;
-    for (; this.#goesOn && this.#count < tokens.length; this.#count++) {
-      const token = tokens[this.#count]!;
-      const was = begun?.tokens[this.#count];
+  take(tokens: readonly number[]): readonly number[] {
+    const fresh = tokens.slice(this.#count);
+    for (const token of fresh) {
+      const was = this.#begun?.tokens[this.#count];
+      this.#count += 1;
       if (was !== undefined && was !== token)
         throw new TabServeError(
           'worker-lost',
           'The worker that wrote the text was lost after a part of it was sent, and the one in its place has written another text. Ask again.',
         );
-      this.#goesOn = await onToken(token, []);
     }
-    return this.#goesOn;
+    return fresh;
   }
 }

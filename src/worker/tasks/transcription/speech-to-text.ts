@@ -8,7 +8,7 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { openAudio, readAudio } from '../../audio/read-audio.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
-import type { Generated } from '../../generation/generate.js';
+import { NO_TOKEN, type Step } from '../../generation/generate.js';
 import { GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { argmax } from '../../generation/sample.js';
 import { readStartFacts, type StartFacts } from './start.js';
@@ -20,12 +20,17 @@ import type { SpokenText } from '../../outputs/spoken-text.js';
 import { freeTensors } from '../../tensors/gpu-memory.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
-import type { GeneratedAnswer, GeneratedText, GenerateTools } from '../../handlers/generation-handler.js';
+import type {
+  AnswerStep,
+  GeneratedAnswer,
+  GeneratedText,
+  GenerateTools,
+  GenerationConfig,
+} from '../../handlers/generation-handler.js';
 import type { Row } from '../../handlers/row.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
 import { SPEECH_TO_TEXT_SCHEMA } from './schemas.js';
-import type { GenerationConfig } from '../../handlers/generation-handler.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechToTextParams extends SpeechParams {
@@ -156,70 +161,59 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   }
 
   /** Writes the text of each chunk, and joins them. */
-  protected override async generate(
+  protected override async *generate(
     { settings, samples, feeds, first, others }: SpeechPrompt,
     tools: GenerateTools,
-  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {
+  ): AsyncGenerator<AnswerStep> {
     const { sampleRate } = this.#input;
     const transcript = this.#transcript();
-    const answers: Generated[] = [];
-    const text = new SettledText(tools);
+    const text = new SettledText(tools.begun);
+    const last = others.at(-1) ?? first;
     for (const chunk of [first, ...others]) {
       const given = chunk === first ? feeds : this.#feeds(samples, chunk);
       // What the next chunk hears, too, may change.
-      const onSettled = async (tokens: readonly number[]): Promise<boolean> =>
-        others.length > 0 || (await text.send(tokens));
-      const heard = await this.#writeChunk(given, settings, tools, onSettled, answers);
+      const heard = yield* this.#writeChunk(given, settings, tools, first === last ? text : undefined);
       transcript.add(heard, {
         length: (chunk.end - chunk.start) / sampleRate,
         left: chunk.from / sampleRate,
         right: Math.max(0, chunk.end - chunk.start - chunk.to) / sampleRate,
       });
-      if (chunk === (others.at(-1) ?? first)) transcript.end(samples.length / sampleRate);
-      if (!(await text.send(transcript.settled))) break;
+      if (chunk === last) transcript.end(samples.length / sampleRate);
+      const parts = chunk === last && settings.hasTimes ? transcript.parts : undefined;
+      yield { ...NO_TOKEN, text: text.take(transcript.settled), parts };
     }
-    return {
-      tokens: answers.flatMap(({ tokens }) => tokens),
-      logprobs: answers.flatMap(({ logprobs }) => logprobs),
-      finishReason: answers.some(({ finishReason }) => finishReason === 'length') ? 'length' : 'stop',
-      cachedTokens: 0,
-      parts: settings.hasTimes ? transcript.parts : undefined,
-    };
   }
 
   /**
    * Writes the text of a chunk. An answer that ends within its window is followed by that of the rest of the window.
    * @param feeds the encoder's inputs for the chunk
-   * @param onSettled gets the tokens of the text that no later one changes; returns whether the answer goes on
-   * @param answers gets what the decoder has written
+   * @param text gets the tokens that no later one changes; without it, no token of the steps is text
    * @returns the tokens of text and times
    */
-  async #writeChunk(
+  async *#writeChunk(
     feeds: Tensors,
     settings: SpeechSettings,
     tools: GenerateTools,
-    onSettled: (tokens: readonly number[]) => Promise<boolean>,
-    answers: Generated[],
-  ): Promise<readonly number[]> {
+    text: SettledText | undefined,
+  ): AsyncGenerator<Step, readonly number[]> {
     const { frames } = this.#input;
     // Where generation_config.json names no times, those of the tokenizer end no segment.
     const begin = (this.#start!.noTimes ?? Infinity) + 1;
     const heard: number[] = [];
-    const textOf = (tokens: readonly number[]): readonly number[] => tokens.filter((token) => this.#isText(token));
+    const textOf = (tokens: readonly number[]): readonly number[] =>
+      text?.take(tokens.filter((token) => this.#isText(token))) ?? [];
     let start: readonly number[] | undefined;
     for (let first = 0; first < frames;) {
       const hiddenStates = await this.encoder.run(this.#input.later(feeds, first), tools.signal);
-      tools.onRun();
       start ??= await this.#startOf(hiddenStates, settings, tools.signal);
       const own: number[] = [];
-      const onToken = async (token: number): Promise<boolean> => {
-        own.push(token);
-        return await onSettled(textOf([...heard, ...own.slice(0, settledCount(own, begin))]));
-      };
-      answers.push(await this.write(hiddenStates, start, settings, { ...tools, begun: undefined, onToken }));
+      for await (const step of this.write(hiddenStates, start, settings, { ...tools, begun: undefined })) {
+        own.push(...step.text);
+        yield { ...step, text: textOf([...heard, ...own.slice(0, settledCount(own, begin))]) };
+      }
       const window = heardWindow(own, begin, frames - first);
       heard.push(...own.slice(0, window.count));
-      if (!(await onSettled(textOf(heard)))) break;
+      yield { ...NO_TOKEN, text: textOf(heard) };
       first += window.frames;
     }
     return heard;

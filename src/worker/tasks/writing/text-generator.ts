@@ -11,8 +11,8 @@ import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
 import { checkKeys } from '../../../shared/check-keys.js';
 import { Decoder } from '../../generation/decoder.js';
 import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
-import { generate, type Generated } from '../../generation/generate.js';
-import { answerModel, answerTools, plainSettings } from '../../generation/golden-answer.js';
+import { generate } from '../../generation/generate.js';
+import { answerModel } from '../../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { checkGuided, ResponseFormats, type ResponseFormat } from '../../generation/grammar/response-format.js';
 import { PrefixCache } from '../../generation/prefix-cache.js';
@@ -22,13 +22,13 @@ import { readSettings, type GenerationParams, type Settings } from '../../genera
 import { readText } from '../../text/read-text.js';
 import {
   GenerationHandler,
-  type GeneratedAnswer,
+  type AnswerStep,
   type GenerateTools,
+  type GenerationConfig,
   type Prompt,
 } from '../../handlers/generation-handler.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import { TEXT_GENERATOR_SCHEMA } from './schemas.js';
-import type { GenerationConfig } from '../../handlers/generation-handler.js';
 
 export type { GeneratedText } from '../../handlers/generation-handler.js';
 
@@ -87,10 +87,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   readonly goldenModel: GoldenModel = answerModel(
     async (row, context) => (await this.promptOf(row as TextGeneratorInput, 0, context)).tokens,
     (tokens) => checkPrompt(tokens, this.contextLength, this.facts.vocabularySize),
-    async (tokens, maxNewTokens, choose) => {
-      const settings = plainSettings(maxNewTokens);
-      return (await this.generate({ tokens, settings }, answerTools(choose))).tokens;
-    },
+    (tokens, settings, tools) => this.generate({ tokens, settings }, tools),
   );
   readonly #formats = new ResponseFormats();
   #decoder!: Decoder;
@@ -156,14 +153,25 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     );
   }
 
-  protected override async generate(
-    { tokens, settings }: Prompt,
+  protected override async *generate(
+    { tokens: prompt, settings }: Prompt,
     tools: GenerateTools,
-  ): Promise<Generated & Pick<GeneratedAnswer, 'cachedTokens'>> {
-    const cache = (await this.#prefixes.find(tokens)) ?? this.#decoder.emptyCache();
-    const cachedTokens = cache.length;
-    const { cache: last, ...generated } = await generate(this.#steps, { prompt: tokens, cache, settings, ...tools });
-    this.#prefixes.add([...tokens, ...generated.tokens], last);
-    return { ...generated, cachedTokens };
+  ): AsyncGenerator<AnswerStep> {
+    const row = this.#steps.row((await this.#prefixes.find(prompt)) ?? this.#decoder.emptyCache());
+    const cachedTokens = row.length;
+    const tokens = [...prompt];
+    let hasFailed = false;
+    try {
+      for await (const step of generate(row, { prompt, settings, ...tools })) {
+        tokens.push(...step.tokens);
+        yield { ...step, cachedTokens };
+      }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    } finally {
+      if (hasFailed) row.free();
+      else this.#prefixes.add(tokens, await row.end());
+    }
   }
 }

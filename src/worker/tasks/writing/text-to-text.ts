@@ -6,7 +6,7 @@ import { TabServeError } from '../../../contract/errors.js';
 import { underivable } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { answerModel, answerTools, plainSettings } from '../../generation/golden-answer.js';
+import { answerModel } from '../../generation/golden-answer.js';
 import { GENERATION_CONFIG } from '../../generation/model-facts.js';
 import {
   readTextToTextSettings,
@@ -64,11 +64,9 @@ export class TextToText extends EncoderDecoderHandler<TextToTextInput> {
   readonly goldenModel: GoldenModel = answerModel(
     async (row, context) => (await this.promptOf(row as TextToTextInput, 0, context)).tokens,
     (tokens) => this.#checkLength(tokens),
-    async (tokens, maxNewTokens, choose) => {
-      const own = this.settingsOf((name) => this.config[name] as never);
-      const settings = { ...own, ...plainSettings(maxNewTokens), beams: undefined };
-      return (await this.generate({ tokens, settings, feeds: this.encoder.textFeeds(tokens) }, answerTools(choose)))
-        .tokens;
+    (tokens, plain, tools) => {
+      const settings = { ...this.settingsOf((name) => this.config[name] as never), ...plain, beams: undefined };
+      return this.generate({ tokens, settings, feeds: this.encoder.textFeeds(tokens) }, tools);
     },
   );
 
