@@ -23,6 +23,14 @@ interface Batch {
   readonly cache: KeyValueCache;
 }
 
+/** Runs a function later, when the rows of a run have had time to ask for the next one. Returns what cancels it. */
+type Later = (run: () => void) => () => void;
+
+const afterTimeout: Later = (run) => {
+  const timer = setTimeout(run);
+  return () => clearTimeout(timer);
+};
+
 /**
  * Runs the rows of a decoder. A row whose next run has one token runs together with all others that are ready, padded
  * to the longest one. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such as
@@ -37,6 +45,7 @@ interface Batch {
  */
 export class SharedSteps {
   readonly #decoder: Decoder;
+  readonly #later: Later;
   /** Of the padding; undefined if no run is shared. */
   #side: PaddingSide | undefined = 'left';
   /** The kinds of runs that were found to compute the same as alone. */
@@ -46,10 +55,12 @@ export class SharedSteps {
   #expected = new Set<SharedRow>();
   #batch: Batch | undefined;
   #isRunning = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Cancels the run that no longer waits for all rows of the last one. */
+  #cancel: (() => void) | undefined;
 
-  constructor(decoder: Decoder) {
+  constructor(decoder: Decoder, later = afterTimeout) {
     this.#decoder = decoder;
+    this.#later = later;
   }
 
   get hasCache(): boolean {
@@ -95,17 +106,17 @@ export class SharedSteps {
     this.#consider();
   }
 
-  /** Runs the rows that wait as soon as all rows of the last run do, or when a task has passed. */
+  /** Runs the rows that wait as soon as all rows of the last run do, or later without the others. */
   #consider(): void {
     if (this.#isRunning || this.#waiting.length === 0) return;
     const waiting = new Set(this.#waiting.map(({ row }) => row));
     if ([...this.#expected].every((row) => waiting.has(row))) void this.#step();
-    else this.#timer ??= setTimeout(() => void this.#step());
+    else this.#cancel ??= this.#later(() => void this.#step());
   }
 
   async #step(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#expected = new Set(waiting.map(({ row }) => row));
