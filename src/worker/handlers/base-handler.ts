@@ -6,7 +6,7 @@ import { parseLabels, type Labels } from '../outputs/labels.js';
 import { from as tensor, row as rowOf, stack } from '../tensors/tensors.js';
 import { checkRows, rowPart } from '../outputs/rows.js';
 import { transferResult } from '../outputs/transfer.js';
-import { hasMethodOf } from './handler-contract.js';
+import { declareStandard, isStandard } from './handler-contract.js';
 import { exportOf } from './model-export.js';
 import { runBatch, zeros } from './run-model.js';
 import type { ConfigSchema } from '../../shared/schema.js';
@@ -175,9 +175,17 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
    */
   protected unbatchedOutputs: readonly string[] | undefined;
 
-  /** Whether `inference` is this class's own, which runs the model and reads no number of its inputs. */
+  /**
+   * Whether `inference` does nothing but run the model, and reads no number of its inputs. Then these may stay on the
+   * GPU, and a golden example also warms the backend. It is true for the built-in methods that do so, and false for an
+   * override, until its class says `override get onlyRunsModel() { return true; }`.
+   */
   get onlyRunsModel(): boolean {
-    return hasMethodOf(this, BaseHandler, 'inference');
+    return isStandard(this.inference);
+  }
+
+  static {
+    declareStandard(this.prototype.inference, this.prototype.postprocess);
   }
 
   /**

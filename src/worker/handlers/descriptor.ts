@@ -1,7 +1,7 @@
 /** What a handler class says of itself: what follows from its static members, and from those that it inherits. */
 import type { HandlerDescriptor } from '../../contract/handler.js';
 import type { ConfigSchema } from '../../shared/schema.js';
-import { methodOf } from './handler-contract.js';
+import { isStandard } from './handler-contract.js';
 
 interface Configurable extends HandlerDescriptor {
   readonly schema?: ConfigSchema;
@@ -13,19 +13,13 @@ export function inputKindOf(handler: object): HandlerDescriptor['takes'] {
 }
 
 /**
- * Returns the values of the param `result`: those in the schema of the class whose results the handler has. A handler
- * that makes other results of them has no forms.
+ * Returns the values of the param `result`. A handler that makes other results than the class whose schema has them has
+ * no forms.
  */
 export function resultFormsOf(handler: object): readonly string[] {
-  let owner: object | null = handler;
-  let schema: ConfigSchema | undefined;
-  while (owner && !schema?.['result']) {
-    owner = Object.getPrototypeOf(owner) as object | null;
-    schema = owner && Object.hasOwn(owner.constructor, 'schema') ? (owner.constructor as Configurable).schema : {};
-  }
-  const isOwn = (name: string): boolean =>
-    methodOf(handler, name as never) === (owner as Record<string, unknown>)[name];
-  return owner && ['postprocess', 'rowResults'].every(isOwn) ? ((schema!['result']!.enum ?? []) as string[]) : [];
+  const { postprocess, rowResults } = handler as { readonly postprocess?: object; readonly rowResults?: object };
+  if (!isStandard(postprocess) || !isStandard(rowResults)) return [];
+  return (schemaOf(handler.constructor as Configurable)['result']?.enum ?? []) as string[];
 }
 
 const schemas = new WeakMap<Configurable, ConfigSchema>();

@@ -12,6 +12,7 @@ import type { Placement } from './placements.js';
 import { VisionHandler } from './vision-handler.js';
 import type { VisionParams } from './vision-params.js';
 import { DETECTION_HANDLER_SCHEMA } from './schemas.js';
+import { declareStandard } from './handler-contract.js';
 import type { VisionConfig } from './vision-params.js';
 
 /** TorchServe's confidence threshold. */
@@ -118,6 +119,10 @@ export abstract class DetectionHandler extends VisionHandler<Detections, ImageEx
       // It is another form then: see `resultForms`.
       return isTorchServe ? (detections.map(toTorchServe) as unknown as Detections) : detections;
     };
+  }
+
+  static {
+    declareStandard(this.prototype.rowResults);
   }
 
   protected override emptyResult: Detections = [];

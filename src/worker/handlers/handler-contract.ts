@@ -1,8 +1,25 @@
-/** What handlers and those who call them agree on: which methods are whose, and one result for each row. */
+/** What handlers and those who call them agree on: what methods may be expected to do, and one result for each row. */
 import { TabServeError } from '../../contract/errors.js';
 
-/** The methods that the worker has wrapped to time them, by their wrappers. */
-const wrapped = new WeakMap<object, object>();
+const standard = new WeakSet<object>();
+
+/**
+ * Declares that methods of a class do what the library may count on:
+ * - `preprocess` makes the model's inputs as the class's `example` does;
+ * - `inference` does nothing but run the model, and reads no number of its inputs;
+ * - `checkRow` reads no number of the tensor;
+ * - `postprocess` and `rowResults` obey the param `result`.
+ *
+ * An override is another method, of which nothing is known unless its class declares it, too.
+ */
+export function declareStandard(...methods: readonly object[]): void {
+  for (const method of methods) standard.add(method);
+}
+
+/** Returns whether a method, or the one that it wraps, was declared to do what the library may count on. */
+export function isStandard(method: object | undefined): boolean {
+  return method !== undefined && standard.has(method);
+}
 
 /** Replaces a method of one handler by one that wraps it. */
 export function wrapMethod<T extends object, Name extends keyof T>(
@@ -10,23 +27,8 @@ export function wrapMethod<T extends object, Name extends keyof T>(
   name: Name,
   value: T[Name] & object,
 ): void {
-  wrapped.set(value, handler[name] as object);
+  if (isStandard(handler[name] as object)) declareStandard(value);
   Object.defineProperty(handler, name, { value, configurable: true, writable: true });
-}
-
-/** Returns a handler's method, without what wraps it. */
-export function methodOf<T extends object>(handler: T, name: keyof T): unknown {
-  const method = handler[name] as object;
-  return wrapped.get(method) ?? method;
-}
-
-/** Returns whether a handler has a class's own method: neither a subclass nor a field overrides it. */
-export function hasMethodOf<T extends object>(
-  handler: T,
-  { prototype }: { readonly prototype: T },
-  name: keyof T,
-): boolean {
-  return methodOf(handler, name) === prototype[name];
 }
 
 /**

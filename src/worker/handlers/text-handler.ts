@@ -11,7 +11,7 @@ import type { Encoding, TextTokenizer } from '../text/tokenizer.js';
 import { nextTask } from '../../shared/next-task.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { BaseHandler } from './base-handler.js';
-import { hasMethodOf } from './handler-contract.js';
+import { declareStandard, isStandard } from './handler-contract.js';
 import { unwrap, type Row } from './row.js';
 import { TextTensorInput } from './text-input.js';
 import { TEXT_HANDLER_SCHEMA } from './schemas.js';
@@ -150,7 +150,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
 
   /** Returns the model's inputs for a text of one letter. Unlike zeros, they fit models with dynamic dims. */
   override example(context: Context): Tensors | Promise<Tensors | undefined> {
-    if (!hasMethodOf(this, TextHandler, 'preprocess')) return Promise.resolve(super.example(context));
+    if (!isStandard(this.preprocess)) return Promise.resolve(super.example(context));
     const { ids, typeIds } = this.#tokenizer.encode('a', undefined, this.#tokenLimit(undefined));
     return this.#toInputs([ids.length > 0 ? { ids, typeIds } : { ids: [0], typeIds: [0] }]);
   }
@@ -192,8 +192,8 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
     );
   }
 
-  override get onlyRunsModel(): boolean {
-    return hasMethodOf(this, TextHandler, 'inference');
+  static {
+    declareStandard(this.prototype.preprocess, this.prototype.inference);
   }
 
   /**

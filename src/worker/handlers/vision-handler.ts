@@ -23,7 +23,7 @@ import { loadGpuImages } from './load-gpu-images.js';
 import { isFilled } from './other-inputs.js';
 import { EXPLAINERS } from './registry.js';
 import { type ClassScores, type ImageExplainParams } from './explain.js';
-import { hasMethodOf } from './handler-contract.js';
+import { declareStandard, isStandard } from './handler-contract.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { unwrap, type Row } from './row.js';
@@ -76,24 +76,18 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     this.#transforms = compileTransforms(this.imageProcessing);
     if (this.knowsPadding && this.imageProcessing.some(isPadding))
       this.#unpadded = compileTransforms(this.imageProcessing.filter((step) => !isPadding(step)));
-    if (this.#preprocessesImages) this.#input.checkTransforms(this.#transforms);
+    // For a `preprocess` that makes something else, `imageProcessing` need not fit the model.
+    if (isStandard(this.preprocess)) this.#input.checkTransforms(this.#transforms);
     if (this.#passesTensorsOn) this.#gpu = loadGpuImages(this.model, this.inputInfo, this.#transforms, context);
   }
 
-  /**
-   * Returns whether `preprocess` is this class's. If a subclass overrides it, `imageProcessing` need not fit the model.
-   */
-  get #preprocessesImages(): boolean {
-    return hasMethodOf(this, VisionHandler, 'preprocess');
+  static {
+    declareStandard(this.prototype.preprocess, this.prototype.checkRow);
   }
 
-  /**
-   * Returns whether nothing but the model reads the numbers of `preprocess`'s tensors: no method that sees them is an
-   * app's.
-   */
+  /** Returns whether nothing but the model reads the numbers of `preprocess`'s tensors. */
   get #passesTensorsOn(): boolean {
-    const isHandled = hasMethodOf(this, VisionHandler, 'handle') && this.checkRow === VisionHandler.prototype.checkRow;
-    return isHandled && this.#preprocessesImages && this.onlyRunsModel;
+    return isStandard(this.preprocess) && isStandard(this.checkRow) && this.onlyRunsModel;
   }
 
   /**
@@ -146,7 +140,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
 
   get #canUseExamples(): boolean {
     return (
-      this.#preprocessesImages && this.#input.fits(this.#transforms.outputDims(this.exampleSize, this.exampleSize))
+      isStandard(this.preprocess) && this.#input.fits(this.#transforms.outputDims(this.exampleSize, this.exampleSize))
     );
   }
 

@@ -15,7 +15,7 @@ import { type Subtask } from './queries.js';
 import type { RunMask } from '../../outputs/runs.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { compose, normalize, resize, toTensor } from '../../transforms/index.js';
-import { hasMethodOf } from '../../handlers/handler-contract.js';
+import { declareStandard } from '../../handlers/handler-contract.js';
 import { maskForm, prototypeForm } from './instance-boxes.js';
 import type { InstanceForm } from './instance-form.js';
 import { QUERY_OUTPUTS, queryForm, queryOutputs } from './instance-queries.js';
@@ -225,8 +225,8 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     return await super.inference({ ...inputs, [TASK_INPUT]: this.#tasks.tensor(subtasks) }, context);
   }
 
-  override get onlyRunsModel(): boolean {
-    return hasMethodOf(this, InstanceSegmenter, 'inference');
+  static {
+    declareStandard(this.prototype.inference);
   }
 
   /** Converts the model's outputs to the segments of each row, and transfers their buffers to the page. */

@@ -32,6 +32,7 @@ import {
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
 import { IMAGE_CLASSIFIER_SCHEMA } from './schemas.js';
+import { declareStandard } from '../../handlers/handler-contract.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** TorchServe's default number of classes in a result. */
@@ -134,6 +135,10 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     });
     // With the param `result`, it is another form: see `resultForms`.
     return (index) => classify(scores[index]!, this.mapping, options(index)) as Classification;
+  }
+
+  static {
+    declareStandard(this.prototype.rowResults);
   }
 
   protected override emptyResult: Classification = [];

@@ -18,6 +18,7 @@ import { codeOfParams } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
 import { IMAGE_SEGMENTER_SCHEMA } from './schemas.js';
+import { declareStandard } from '../../handlers/handler-contract.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The labels of a model with two classes, if the archive has no labels. */
@@ -220,6 +221,10 @@ export class ImageSegmenter extends VisionHandler<Segmentation> {
     checkRows(name, output, rows);
     checkFilled(name, output);
     return (index) => this.#segment(slice(output, index, index + 1), index, context);
+  }
+
+  static {
+    declareStandard(this.prototype.rowResults);
   }
 
   async #segment(output: Tensor, index: number, context: Context): Promise<Segmentation> {

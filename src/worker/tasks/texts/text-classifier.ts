@@ -31,6 +31,7 @@ import {
 } from '../../handlers/several-labels.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
 import { TEXT_CLASSIFIER_SCHEMA, TEXT_EXPLAIN_PARAMS_SCHEMA } from './schemas.js';
+import { declareStandard } from '../../handlers/handler-contract.js';
 import type { TextHandlerConfig } from '../../handlers/text-handler.js';
 
 /** The `params` of a text classifier. */
@@ -125,6 +126,10 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     });
     // With the param `result`, it is another form: see `resultForms`.
     return (index) => classify(scores[index]!, this.mapping, options(index)) as Classification;
+  }
+
+  static {
+    declareStandard(this.prototype.rowResults);
   }
 
   protected override emptyResult: Classification = [];

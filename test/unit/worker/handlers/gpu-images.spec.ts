@@ -4,7 +4,9 @@
  */
 import { expect, test } from '@playwright/test';
 import type { Context } from '../../../../src/contract/handler.js';
-import type { DecodedImage, Pixels } from '../../../../src/contract/images.js';
+import type { DecodedImage, ImageInput, Pixels } from '../../../../src/contract/images.js';
+import type { Tensor, Tensors } from '../../../../src/contract/tensors.js';
+import { createTestContext, VisionHandler, type Row } from '../../../../src/worker.ts';
 import { GpuImages } from '../../../../src/worker/handlers/gpu-images.js';
 import { compileGpuTransforms } from '../../../../src/worker/transforms/gpu/compile.js';
 import { noisePixels } from '../../../../src/worker/transforms/gpu/benchmark.js';
@@ -67,4 +69,60 @@ test('a GPU that fails on one image keeps the tensors of other batches until the
   expect(isLive(tensor.buffer)).toBe(true);
   endFirst();
   expect(gpu.buffers.filter(({ isDestroyed }) => !isDestroyed)).toEqual([]);
+});
+
+test('the CPU transforms the images of a class that may read their numbers', async () => {
+  const { device } = new FakeGpu();
+  const session = {
+    device,
+    inputs: [{ name: 'image', dtype: 'float32', dims: ['batch', 3, null, null] }],
+    outputs: [{ name: 'y', dtype: 'float32', dims: ['batch', 1] }],
+    run: async (): Promise<Tensors> => ({}),
+    [Symbol.asyncDispose]: async () => {},
+  } as const;
+  class Images extends VisionHandler {
+    async mayUseGpu(): Promise<boolean> {
+      const context = createTestContext({ session });
+      await this.initialize(context);
+      return (await this.begin(context)) !== undefined;
+    }
+  }
+  class OwnResults extends Images {
+    override postprocess = async (): Promise<never[]> => [];
+  }
+  class OwnHandle extends Images {
+    override async handle(data: readonly Row<ImageInput>[], context: Context) {
+      return await super.handle(data, context);
+    }
+  }
+  class OwnInputs extends Images {
+    override preprocess(...given: Parameters<Images['preprocess']>): Promise<Tensors> {
+      return super.preprocess(...given);
+    }
+  }
+  class OwnRows extends Images {
+    protected override checkRow(row: Tensor): Tensor {
+      return super.checkRow(row);
+    }
+  }
+  class OwnRun extends Images {
+    override inference(inputs: Tensors, context: Context): Promise<Tensors> {
+      return super.inference(inputs, context);
+    }
+  }
+  class DeclaredRun extends OwnRun {
+    override get onlyRunsModel(): boolean {
+      return true;
+    }
+  }
+  for (const [handler, expected] of [
+    [new Images(), true],
+    [new OwnResults(), true],
+    [new OwnHandle(), true],
+    [new OwnInputs(), false],
+    [new OwnRows(), false],
+    [new OwnRun(), false],
+    [new DeclaredRun(), true],
+  ] as const)
+    expect(await handler.mayUseGpu(), handler.constructor.name).toBe(expected);
 });

@@ -231,6 +231,12 @@ test('a golden example of the shapes of the handler’s own example warms the ba
     }
   }
   expect(await runsOf(new Own(), [1, 2])).toBe(2);
+  class Declared extends Own {
+    override get onlyRunsModel(): boolean {
+      return true;
+    }
+  }
+  expect(await runsOf(new Declared(), [1, 2])).toBe(1);
   class WithField extends BaseHandler {
     override inference = (inputs: Tensors): Promise<Tensors> => this.model.run(inputs);
   }
