@@ -365,12 +365,22 @@ test('an answer goes on behind each of its parts, in another worker', async () =
   // Bytes of characters, and letters: some tokens have no text of their own.
   const next = (total: number): Float32Array =>
     Float32Array.from({ length: VOCABULARY }, (_, token) => Math.sin(token * 12.9898 + total * 78.233) * 3);
+  const ends = Array.from({ length: 60 }, (_, at) => 100 + at);
   for (const params of [
     { maxNewTokens: 24, returnLogprobs: true },
-    { maxNewTokens: 24, doSample: true, topK: 0 },
+    // Without a seed: enough tokens that several have a text, whatever is drawn.
+    { maxNewTokens: 64, minNewTokens: 64, doSample: true, topK: 0 },
     { maxNewTokens: 24, doSample: true, seed: 7, temperature: 2 },
     { maxNewTokens: 24, stop: ['e'] },
-    { maxNewTokens: 24, eosTokenId: Array.from({ length: 60 }, (_, at) => 100 + at), minNewTokens: 6 },
+    { maxNewTokens: 24, eosTokenId: ends, minNewTokens: 6 },
+    // A token ends it where the text may be the beginning of a stop string, which is sent after that token.
+    {
+      maxNewTokens: 24,
+      eosTokenId: ends,
+      minNewTokens: 6,
+      returnLogprobs: true,
+      stop: [...Array(256).keys()].map((at) => `${String.fromCharCode(at)}\0`),
+    },
   ]) {
     const count = await survives(async (resumed) => {
       const given = { session: stub(next), files: await files('llama') };
