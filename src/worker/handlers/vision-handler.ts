@@ -4,22 +4,12 @@ import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { DecodedImage, ImageInput, Rect } from '../../contract/images.js';
 import type { Tensor, TensorInfo, Tensors, TypedArrayInput } from '../../contract/tensors.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
-import { from as tensor, row as rowOf } from '../tensors/tensors.js';
-import {
-  compileTransforms,
-  compose,
-  parseTransforms,
-  toTensor,
-  type CompiledTransforms,
-  type Geometry,
-  type Transforms,
-} from '../transforms/index.js';
+import { compose, parseTransforms, toTensor, type Transforms } from '../transforms/index.js';
 import { BaseHandler } from './base-handler.js';
 import type { ImageExplanation } from '../outputs/explanation.js';
 import { drawExamplePictures } from './example-picture.js';
-import type { GpuImages } from './gpu-images.js';
 import { ImagesAhead, ImageTensorInput, isTensorInput } from './image-input.js';
-import { loadGpuImages } from './load-gpu-images.js';
+import { ImageTensors } from './image-tensors.js';
 import { isFilled } from './other-inputs.js';
 import { EXPLAINERS } from './registry.js';
 import { type ClassScores, type ImageExplainParams } from './explain.js';
@@ -56,11 +46,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
 
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */
   imageProcessing: Transforms = compose(toTensor());
-  #transforms!: CompiledTransforms;
-  /** The transforms without the padding, if the model knows of it. Undefined if there is none. */
-  #unpadded: CompiledTransforms | undefined;
-  /** Undefined if the CPU transforms all images. */
-  #gpu: Promise<GpuImages | undefined> | undefined;
+  #tensors!: ImageTensors;
   readonly #placements = new Placements();
 
   /**
@@ -73,12 +59,10 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
       this.inputInfo = this.#imageInputs.find((input) => !isFilled(input, this.fillsSizes)) ?? this.inputInfo;
     const configured = this.config['imageProcessing'];
     if (configured !== undefined) this.imageProcessing = parseTransforms(configured);
-    this.#transforms = compileTransforms(this.imageProcessing);
-    if (this.knowsPadding && this.imageProcessing.some(isPadding))
-      this.#unpadded = compileTransforms(this.imageProcessing.filter((step) => !isPadding(step)));
+    this.#tensors = new ImageTensors(() => this.#input, this.imageProcessing, this.knowsPadding);
     // For a `preprocess` that makes something else, `imageProcessing` need not fit the model.
-    if (isStandard(this.preprocess)) this.#input.checkTransforms(this.#transforms);
-    if (this.#passesTensorsOn) this.#gpu = loadGpuImages(this.model, this.inputInfo, this.#transforms, context);
+    if (isStandard(this.preprocess)) this.#tensors.check();
+    if (this.#passesTensorsOn) this.#tensors.useGpu(this.model, this.inputInfo, context);
   }
 
   static {
@@ -121,7 +105,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
    */
   override async example(context: Context): Promise<Tensors | undefined> {
     if (!this.#canUseExamples) return await super.example(context);
-    return await this.#tensorsOf(new Uint8Array(this.exampleSize * this.exampleSize * 3));
+    const side = this.exampleSize;
+    return await this.#tensors.ofPicture(new Uint8Array(side * side * 3), side);
   }
 
   /** Returns the side of the example pictures, in pixels. */
@@ -135,30 +120,16 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
    */
   async examples(_context: Context): Promise<readonly Tensors[]> {
     if (!this.#canUseExamples) return [];
-    return await Promise.all(drawExamplePictures(this.exampleSize).map((picture) => this.#tensorsOf(picture)));
+    const side = this.exampleSize;
+    return await Promise.all(drawExamplePictures(side).map((picture) => this.#tensors.ofPicture(picture, side)));
   }
 
   get #canUseExamples(): boolean {
-    return (
-      isStandard(this.preprocess) && this.#input.fits(this.#transforms.outputDims(this.exampleSize, this.exampleSize))
-    );
-  }
-
-  /** Runs the transforms on a picture. @param picture 8-bit RGB, `exampleSize` wide and high */
-  async #tensorsOf(picture: Uint8Array): Promise<Tensors> {
-    const [width, height] = [this.exampleSize, this.exampleSize];
-    const { dims, data } = await this.#transforms.run({
-      format: 'RGB',
-      width,
-      height,
-      stride: width * 3,
-      data: picture,
-    });
-    return this.#input.stack([{ dtype: 'float32', dims, data }]);
+    return isStandard(this.preprocess) && this.#tensors.takesPictures(this.exampleSize);
   }
 
   protected override async begin(context: Context): Promise<(() => void) | undefined> {
-    return (await this.#gpu)?.begin(context);
+    return await this.#tensors.begin(context);
   }
 
   /**
@@ -214,10 +185,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
 
   async #toTensor(image: DecodedImage, index: number, context: Context): Promise<Tensor> {
     try {
-      const { tensor, geometry } = (await (await this.#gpu)?.run(image, context)) ?? (await this.#onCpu(image));
-      const { width, height } = image;
-      const content = this.#contentOf(width, height);
-      this.place(index, context, { width, height, ...this.#input.sizeOf(tensor.dims), geometry, ...content });
+      const { tensor, placement } = await this.#tensors.of(image, context);
+      this.place(index, context, placement);
       await this.keep(image, index, context);
       return this.checkRow(tensor);
     } finally {
@@ -225,20 +194,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     }
   }
 
-  /** Returns which part of the tensor is the image's, if the model knows that the rest is padding. */
-  #contentOf(width: number, height: number): Pick<Placement, 'content'> {
-    if (!this.#unpadded) return {};
-    const { tensorWidth, tensorHeight } = this.#input.sizeOf(this.#unpadded.outputDims(width, height));
-    return { content: { width: tensorWidth, height: tensorHeight } };
-  }
-
   /** Keeps of an image what its result needs: it is closed afterwards. A subclass overrides it. */
   protected keep(_image: DecodedImage, _index: number, _context: Context): void | Promise<void> {}
-
-  async #onCpu(image: DecodedImage): Promise<{ readonly tensor: Tensor; readonly geometry: Geometry }> {
-    const { dims, data, geometry } = await this.#transforms.run(image);
-    return { tensor: { dtype: 'float32', dims, data }, geometry };
-  }
 
   /**
    * Returns the tensor of one image, without its batch axis. A subclass whose `inference` takes other sizes overrides
@@ -249,17 +206,11 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     return this.#input.checked(row);
   }
 
-  /**
-   * Returns a tensor that the caller passed in place of an image, without its batch axis, and places it as its own
-   * image.
-   */
+  /** Returns a tensor that the caller passed in place of an image, and places it as its own image. */
   #placeTensor(input: TypedArrayInput, index: number, context: Context): Tensor {
-    const given = tensor(input);
-    const row = this.checkRow(given.dims.length === 4 && given.dims[0] === 1 ? rowOf(given, 0) : given);
-    const { tensorWidth, tensorHeight } = this.#input.sizeOf(row.dims);
-    const geometry = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
-    this.place(index, context, { width: tensorWidth, height: tensorHeight, tensorWidth, tensorHeight, geometry });
-    return row;
+    const { tensor, placement } = this.#tensors.ofTensor(input, (row) => this.checkRow(row));
+    this.place(index, context, placement);
+    return tensor;
   }
 
   /**
@@ -321,11 +272,6 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
   protected requirePlacement(index: number, context: Context): Placement {
     return this.#placements.require(index, context, this.constructor.name);
   }
-}
-
-/** Returns whether a step pads the tensor right and below. */
-function isPadding(step: Transforms[number]): boolean {
-  return 'padTensor' in step && step.padTensor.position === 'top-left';
 }
 
 /** Returns whether two rows have the same dims. A failed row, which is undefined, matches every row. */
