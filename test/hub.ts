@@ -5,19 +5,19 @@
  */
 
 /** A file of a repository. */
-export interface HubFile {
+interface HubFile {
   readonly bytes: Uint8Array | string;
   /** Whether it is stored as a large file. */
   readonly isLarge?: boolean;
 }
 
 /** What was asked of the hub and its servers. */
-export interface HubRequest {
+interface HubRequest {
   readonly url: URL;
   readonly headers: Headers;
 }
 
-export interface HubOptions {
+interface HubOptions {
   /** By the repository's name, and the path in it. */
   readonly repositories: Readonly<Record<string, Readonly<Record<string, HubFile>>>>;
   /** Where large files are. */
@@ -26,7 +26,7 @@ export interface HubOptions {
   readonly likeBrowser?: boolean;
 }
 
-export const COMMIT = '0123456789abcdef0123456789abcdef01234567';
+const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 
 /** A `fetch` that reaches the hub and its file server, and nothing else. */
 export function hub({
