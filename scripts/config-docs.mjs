@@ -1,6 +1,6 @@
 // Makes docs/model-config.schema.json, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
-// of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. Run it
-// after every change of one of these: `node scripts/config-docs.mjs`; unit tests compare.
+// of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. It is
+// the first part of `npm run generate`, which is run after every change of one of these; unit tests compare.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -396,13 +396,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const vite = await createServer({
     configFile: false,
     appType: 'custom',
-    server: { middlewareMode: true, ws: false },
+    // What is written while it runs is read anew below, and not whenever the file system says so.
+    server: { middlewareMode: true, ws: false, watch: null },
     optimizeDeps: { noDiscovery: true },
   });
   const { sources, described } = await paramSchemas();
   for (const [path, text] of Object.entries(sources)) await writeFile(new URL(path, ROOT), text);
   const lists = await taskLists((path) => vite.ssrLoadModule(`/${path}`));
   for (const [path, text] of Object.entries(lists)) await writeFile(new URL(path, ROOT), text);
+  vite.moduleGraph.invalidateAll();
   const modules = Object.fromEntries(
     await Promise.all(
       Object.entries(SOURCES).map(async ([name, path]) => [name, await vite.ssrLoadModule(`/src/${path}.ts`)]),

@@ -64,7 +64,7 @@ export async function paramSchemas() {
     const own = [...new Map(schemas.filter((one) => one.folder === folder).map((one) => [one.constant, one])).values()];
     const path = `src/worker/${folder}/schemas.ts`;
     const up = '../'.repeat(folder.split('/').length + 1);
-    const text = `/** The schemas of params and of the config's keys: made from their types by \`scripts/config-docs.mjs\`. */
+    const text = `/** The schemas of params and of the config's keys: made from their types by \`npm run generate\`. */
 import type { ConfigSchema } from '${up}shared/schema.js';
 
 ${own.map(({ constant, schema }) => `export const ${constant}: ConfigSchema = ${JSON.stringify(bare(schema))};`).join('\n\n')}

@@ -7,7 +7,7 @@ import { format } from 'oxfmt';
 const ROOT = new URL('../', import.meta.url);
 const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
 const WORKER = 'src/worker';
-const MADE = 'made from the classes by `scripts/config-docs.mjs`';
+const MADE = 'made from the classes by `npm run generate`';
 
 /** What a folder's list has of a class, in this order. */
 const FACTS = [

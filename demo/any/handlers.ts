@@ -1,4 +1,4 @@
-/** What the gallery knows of each handler: made from the classes by `scripts/config-docs.mjs`. */
+/** What the gallery knows of each handler: made from the classes by `npm run generate`. */
 import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import type { KnownHandler } from './task.js';
 

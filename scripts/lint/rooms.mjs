@@ -1,6 +1,6 @@
 /**
  * The rooms of `src`, and which rooms each may import. The linter's rule `tabserve/rooms` and the table in
- * ARCHITECTURE.md are made from it: after a change, run `node scripts/config-docs.mjs`.
+ * ARCHITECTURE.md are made from it: after a change, run `npm run generate`.
  *
  * A file belongs to the room with the longest matching path. A room may import itself, and the rooms that are listed:
  * `worker` allows every room of the worker, `page/*` every room of the page. Rooms in `types`

@@ -1,6 +1,6 @@
 /**
  * Which tests show what a part of the repository does. `npm run test:changed` and the table in CONTRIBUTING.md are made
- * from it: after a change, run `node scripts/config-docs.mjs`.
+ * from it: after a change, run `npm run generate`.
  *
  * A file belongs to the row with the longest matching path. Unit tests are not listed: `test/unit` mirrors `src`. The
  * others are named as on Playwright's command line: a project and its specs. Browser specs run on WASM, and on a GPU's

@@ -42,7 +42,7 @@ for (const page of written) {
       if (!isProgram(page, language)) continue;
       expect(file, `this block names its file:\n${code}`).toBeDefined();
     }
-    expect(text(page), 'node scripts/config-docs.mjs copies the files into the pages').toBe(
+    expect(text(page), 'npm run generate copies the files into the pages').toBe(
       withSnippets(text(page), text),
     );
   });

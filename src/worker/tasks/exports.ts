@@ -1,5 +1,5 @@
 /**
- * The public names of the tasks: made from the classes by `scripts/config-docs.mjs`.
+ * The public names of the tasks: made from the classes by `npm run generate`.
  *
  * `sideEffects` of `package.json` names this file. Otherwise Vite without any config, which puts a worker into one
  * script, never runs the modules that it exports.

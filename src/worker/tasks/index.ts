@@ -1,4 +1,4 @@
-/** All tasks, and the handlers that they extend: made from the classes by `scripts/config-docs.mjs`. */
+/** All tasks, and the handlers that they extend: made from the classes by `npm run generate`. */
 import type { TaskDescriptor } from '../../contract/task.js';
 import type { AudioHandler } from '../handlers/audio-handler.js';
 import type { BaseHandler } from '../handlers/base-handler.js';

@@ -4,7 +4,7 @@ lay them out, and for each task a file of what transformers' own pipelines answe
     python test/models/tasks/make.py [TASK ...]
 
 Needs torch, transformers 4.57, optimum-onnx, onnx, onnxruntime, tokenizers, sentence-transformers, segment_anything, EfficientSAM (`make/exported_sams.py`) and Pillow 12: since 13, Pillow shrinks tall images in
-height first, and rounds differently. A task is a module in `make/`. The
+height first, and rounds differently. A task is a module in `make/` with a function `make`. The
 weights come from fixed seeds. Tokenizers that are there are kept: their training has another result each time.
 """
 import importlib
@@ -12,8 +12,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-HELPERS = ("common", "boxed_instances", "exported_sams", "oneformer")
-TASKS = sorted(path.stem for path in (HERE / "make").glob("*.py") if path.stem not in HELPERS)
+TASKS = sorted(path.stem for path in (HERE / "make").glob("*.py") if "\ndef make():" in path.read_text())
 
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE / "make"))

@@ -38,7 +38,7 @@ const text = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 const published = JSON.parse(text('docs/model-config.schema.json')) as Schema & { definitions: Record<string, Schema> };
 
 test('the published schema and the tables of the pages are those of the code', async () => {
-  const advice = 'node scripts/config-docs.mjs makes them anew';
+  const advice = 'npm run generate makes them anew';
   const { sources, described } = await paramSchemas();
   for (const [path, source] of Object.entries(sources)) expect(text(path), advice).toBe(source);
   expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules, described))));
@@ -47,7 +47,7 @@ test('the published schema and the tables of the pages are those of the code', a
 });
 
 test('what is known of a handler before its class is loaded is what the class says', async () => {
-  const advice = 'node scripts/config-docs.mjs makes it anew';
+  const advice = 'npm run generate makes it anew';
   const lists = await taskLists(async (path) => (await import(`../../../${path}`)) as Record<string, unknown>);
   for (const [path, list] of Object.entries(lists)) expect(text(path), advice).toBe(list);
 });

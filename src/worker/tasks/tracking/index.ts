@@ -1,4 +1,4 @@
-/** The tasks of this folder, made from the classes by `scripts/config-docs.mjs`. */
+/** The tasks of this folder, made from the classes by `npm run generate`. */
 import type { TaskDescriptor } from '../../../contract/task.js';
 
 /** By the handler's name. */

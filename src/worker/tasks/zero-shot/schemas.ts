@@ -1,4 +1,4 @@
-/** The schemas of params and of the config's keys: made from their types by `scripts/config-docs.mjs`. */
+/** The schemas of params and of the config's keys: made from their types by `npm run generate`. */
 import type { ConfigSchema } from '../../../shared/schema.js';
 
 export const IMAGE_TEXT_EMBEDDER_SCHEMA: ConfigSchema = {

@@ -1,20 +1,18 @@
-"""What the tasks share: texts, tokenizers, the photo, random weights, the export, and the file of answers."""
+"""What the tasks of transformers share: texts, tokenizers, random weights, the export."""
 import json
 import pathlib
-import re
 import shutil
 import tempfile
 
-import numpy as np
 import onnx
 import onnxruntime
 import torch
 import transformers
 from optimum.exporters.onnx import main_export
-from PIL import Image
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-HERE = pathlib.Path(__file__).resolve().parent.parent
+from basics import HERE, answers, photo
+
 MOST_BYTES = 400_000
 
 TEXTS = """The cat sat on the mat and the dog lay by the door. Tell me a story about the sea, please.
@@ -102,13 +100,6 @@ def named_by_class(repository, **config):
     """The tokenizer of a repository whose tokenizer_config.json is as before transformers 4: its class knows the special tokens."""
     (HERE / repository / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")
     return transformers.AutoTokenizer.from_pretrained(HERE / repository)
-
-
-def photo(width, height):
-    """Smooth enough that float32 decides nothing, with a color of its own at each place."""
-    x, y = np.meshgrid(np.arange(width), np.arange(height))
-    channels = [x * 255 // (width - 1), y * 255 // (height - 1), (x * 3 + y * 5) % 256]
-    return Image.fromarray(np.stack(channels, -1).astype(np.uint8))
 
 
 def spread(model, seed=0, scale=0.3):
@@ -262,20 +253,3 @@ def shorten(graph, names):
 def units(text, at):
     """The UTF-16 units before a character of a text."""
     return len(text[:at].encode("utf-16-le")) // 2
-
-
-def answers(task, rows):
-    """Writes the file of a task. @param rows of dicts: see `test/browser/coverage.spec.ts`"""
-    path = HERE / f"{task}.json"
-    text = json.dumps({"handler": task, "rows": rows}, indent=1, default=plain, ensure_ascii=False)
-    # Numbers of a map are one line.
-    text = re.sub(r"\[[\s\d.,eE+-]{400,}\]", lambda numbers: re.sub(r"\s+", "", numbers[0]), text)
-    path.write_text(text + "\n")
-
-
-def plain(value):
-    if isinstance(value, (np.ndarray, torch.Tensor)):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(type(value))
