@@ -5,23 +5,25 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { testsOf } from './map.mjs';
+import { coverageOf, testsOf } from './map.mjs';
 
 const ORDER = ['unit', 'node', 'wasm', 'webgl', 'webgpu', 'packaging'];
 /** Projects that test the build. */
 const OF_BUILD = new Set(['node', 'packaging']);
+const COVERAGE = 'test/browser/coverage.spec.ts';
 
 const base = process.argv.slice(2).find((one) => !one.startsWith('-')) ?? mergeBase();
-const files = [
-  ...lines('diff', '--name-only', '--no-renames', base),
+const added = new Set([
+  ...lines('diff', '--name-only', '--no-renames', '--diff-filter=A', base),
   ...lines('ls-files', '--others', '--exclude-standard'),
-];
+]);
+const files = [...new Set([...lines('diff', '--name-only', '--no-renames', base), ...added])];
 console.log(`${files.length} files differ from ${base}.\n`);
 
 /** Why a spec or folder is run: the files, by its path, by its project. */
 const reasons = {};
 for (const file of files)
-  for (const [project, paths] of Object.entries(isHelper(file) ? specsThatName(file) : testsOf(file, existsSync)))
+  for (const [project, paths] of Object.entries(testsOfChanged(file)))
     for (const path of paths) ((reasons[project] ??= {})[path] ??= new Set()).add(file);
 
 const projects = ORDER.filter((project) => reasons[project]);
@@ -39,9 +41,32 @@ if (process.argv.includes('--list')) process.exit();
 
 let failed = false;
 if (projects.some((project) => OF_BUILD.has(project))) run('npm', 'run', '-s', 'build');
+const titles = coverageTitles();
+if (titles) delete reasons.wasm[COVERAGE];
 for (const project of projects)
-  run('npx', 'playwright', 'test', '--pass-with-no-tests', `--project=${project}`, ...Object.keys(reasons[project]));
+  if (Object.keys(reasons[project]).length > 0) test(`--project=${project}`, ...Object.keys(reasons[project]));
+if (titles) test('--config=playwright.full.config.ts', '--project=wasm', COVERAGE, `--grep=${titles.join('|')}`);
 process.exit(failed ? 1 : 0);
+
+function test(...args) {
+  run('npx', 'playwright', 'test', '--pass-with-no-tests', ...args);
+}
+
+function testsOfChanged(file) {
+  if (isHelper(file)) return specsThatName(file);
+  return testsOf(file, existsSync, { isNew: added.has(file), isGenerated: isGenerated(file) });
+}
+
+/** Whether `npm run generate` makes a source file, which says so in its first comment. */
+function isGenerated(file) {
+  return file.endsWith('.ts') && existsSync(file) && /^\/\*\*[^/]*`npm run generate`/.test(readFileSync(file, 'utf8'));
+}
+
+/** The tests of `coverage.spec.ts` to run, by parts of their titles, if only models of tasks differ. */
+function coverageTitles() {
+  const found = [...(reasons.wasm?.[COVERAGE] ?? [])].map(coverageOf);
+  return found.length > 0 && !found.includes(undefined) ? [...new Set(found)] : undefined;
+}
 
 function run(command, ...args) {
   console.log(`\n${[command, ...args].join(' ')}`);
@@ -62,7 +87,7 @@ function lines(...args) {
 
 /** What specs of a project share: a page, a model, a fixture. */
 function isHelper(file) {
-  return /^test\/(?!readme\/|unit\/support\/)/.test(file) && !file.endsWith('.spec.ts');
+  return /^test\/(?!readme\/|unit\/support\/|models\/tasks\/)/.test(file) && !file.endsWith('.spec.ts');
 }
 
 /** The specs in the helper's own folder of `test`, or else in all, in whose text its name is. */

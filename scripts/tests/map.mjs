@@ -75,7 +75,6 @@ export const SPECS = {
   'src/tools/testing/': { packaging: ['testing'] },
   'src/tools/vite/': { packaging: ['built', 'dev-server', 'package'] },
   '': { unit: ['unit/repository'] },
-  'api/': { packaging: ['api'] },
   'examples/kserve/': { unit: ['unit/repository'], wasm: ['interop-example'] },
   'examples/nginx/': { unit: ['unit/repository'], node: ['nginx'] },
   'demo/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
@@ -87,7 +86,9 @@ export const SPECS = {
   },
   'scripts/build': { unit: ['unit/repository'], packaging: ['built', 'package', 'size'] },
   'scripts/vite/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
-  'docs/': { unit: ['unit/repository', 'readme'], node: ['docs', 'readme'] },
+  'docs/': { unit: ['unit/repository', 'readme'] },
+  'docs/model-config.md': { unit: ['unit/repository', 'readme'], node: ['docs'] },
+  'test/models/tasks/': { unit: ['unit/worker/host/nearest-handler.spec.ts'], wasm: ['coverage'] },
   'test/readme/': { unit: ['readme'], wasm: ['readme'], node: ['readme'] },
   'test/unit/support/': { unit: ['unit'] },
 };
@@ -95,12 +96,17 @@ export const SPECS = {
 const FOLDERS = { unit: 'test', node: 'test/node', packaging: 'test/packaging' };
 
 /**
- * Returns the tests of a changed file, by project, as paths of specs or folders.
+ * Returns the tests of a changed file, by project, as paths of specs or folders. What was generated is compared with
+ * what it is made from, whose own change chooses other tests. A new source file has its unit tests: what uses it differs
+ * as well.
  * @param {string} file relative to the repository, with slashes
  * @param {(path: string) => boolean} exists whether the repository has this file or folder
+ * @param {{ readonly isNew?: boolean, readonly isGenerated?: boolean }} [about]
  * @returns {Record<string, readonly string[]>}
  */
-export function testsOf(file, exists) {
+export function testsOf(file, exists, { isNew = false, isGenerated = false } = {}) {
+  if (isGenerated) return { unit: ['test/unit/repository'] };
+  if (isNew && file.startsWith('src/')) return { unit: [mirrorOf(file, exists), 'test/unit/repository'] };
   // `npm run consumers` and `npm run webnn` are commands of their own.
   if (/^test\/(consumers|webnn)\//.test(file)) return {};
   if (file.endsWith('.spec.ts')) return exists(file) ? { [projectOf(file)]: [file] } : {};
@@ -120,6 +126,17 @@ export function testsOf(file, exists) {
  */
 export function pathOf(project, name) {
   return project === 'unit' ? `test/${name}` : `${FOLDERS[project] ?? 'test/browser'}/${name}.spec.ts`;
+}
+
+/**
+ * Returns what of `coverage.spec.ts` a file of `test/models/tasks` is for, as a part of the titles of tests: a task, or
+ * a repository. Undefined for any other file.
+ * @param {string} file relative to the repository, with slashes
+ */
+export function coverageOf(file) {
+  const [, task, repository] = /^test\/models\/tasks\/(?:(?:make\/)?(\w+)\.(?:json|py)$|([\w-]+)\/)/.exec(file) ?? [];
+  if (task !== undefined) return ` ${task}: `;
+  return repository === undefined ? undefined : `\\(${repository}\\)`;
 }
 
 /** The project that a spec runs in; a browser spec runs on WASM. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { ROOMS } from '../../../scripts/lint/rooms.mjs';
-import { pathOf, SPECS, testsOf } from '../../../scripts/tests/map.mjs';
+import { coverageOf, pathOf, SPECS, testsOf } from '../../../scripts/tests/map.mjs';
 
 const named = Object.values(SPECS).flatMap((specs) =>
   Object.entries(specs).flatMap(([project, names]) => names.map((name) => pathOf(project, name))),
@@ -34,4 +34,22 @@ test('a spec runs itself, in its own project; one that was deleted runs nothing'
   expect(testsOf('test/browser/ocr.spec.ts', existsSync)).toEqual({ wasm: ['test/browser/ocr.spec.ts'] });
   expect(testsOf('test/node/docs.spec.ts', existsSync)).toEqual({ node: ['test/node/docs.spec.ts'] });
   expect(testsOf('test/unit/worker/gone.spec.ts', existsSync)).toEqual({});
+});
+
+test('what is new or generated runs its unit tests, and the comparison with what it is made from', () => {
+  const file = 'src/worker/tasks/texts/new.ts';
+  expect(testsOf(file, existsSync, { isNew: true })).toEqual({
+    unit: ['test/unit/worker/tasks/texts', 'test/unit/repository'],
+  });
+  expect(testsOf(file, existsSync)).toHaveProperty('wasm');
+  const generated = 'src/worker/tasks/texts/index.ts';
+  expect(testsOf(generated, existsSync, { isGenerated: true })).toEqual({ unit: ['test/unit/repository'] });
+});
+
+test('a model of a task, its answers and its script run the rows of that task or model', () => {
+  const title = (file: string): string | undefined => coverageOf(`test/models/tasks/${file}`);
+  expect(title('fill_mask.json')).toBe(' fill_mask: ');
+  expect(title('make/fill_mask.py')).toBe(' fill_mask: ');
+  expect(title('image-vit/onnx/model.onnx')).toBe('\\(image-vit\\)');
+  expect(coverageOf('test/models/goldens.json')).toBeUndefined();
 });
