@@ -8,8 +8,10 @@ const docs = readdirSync(new URL('docs', root))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);
 const written = ['README.md', 'CONTRIBUTING.md', ...docs];
+const decisions = readdirSync(new URL('docs/decisions', root)).map((name) => `docs/decisions/${name}`);
 const pages = [
   ...written,
+  ...decisions,
   ...['ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'].filter((page) => existsSync(new URL(page, root))),
 ];
 
@@ -42,9 +44,7 @@ for (const page of written) {
       if (!isProgram(page, language)) continue;
       expect(file, `this block names its file:\n${code}`).toBeDefined();
     }
-    expect(text(page), 'npm run generate copies the files into the pages').toBe(
-      withSnippets(text(page), text),
-    );
+    expect(text(page), 'npm run generate copies the files into the pages').toBe(withSnippets(text(page), text));
   });
 }
 
@@ -89,6 +89,20 @@ for (const page of pages) {
     }
   });
 }
+
+test('every decision is in the list of decisions, and in the same form', () => {
+  const records = decisions.filter((page) => !page.endsWith('README.md'));
+  expect(records.length).toBeGreaterThan(10);
+  for (const page of records) {
+    const [, title] = /^# (.+)\n/.exec(text(page))!;
+    expect(text('docs/decisions/README.md')).toContain(`- [${title}](${page.slice('docs/decisions/'.length)})`);
+    expect([...text(page).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)).toEqual([
+      'Context',
+      'Decision',
+      'Consequences',
+    ]);
+  }
+});
 
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): string[] {
