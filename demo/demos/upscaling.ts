@@ -6,7 +6,7 @@ import { input, loading, options } from './code.js';
 
 const SAMPLES = 'models/upscaler/samples';
 /** The model takes a second for this many pixels on a slow device. */
-const LONGEST = 256;
+const MAX_SIDE = 256;
 
 export const upscaling: Demo = {
   id: 'upscaling',
@@ -28,7 +28,7 @@ export const upscaling: Demo = {
     { url: `${SAMPLES}/cup.png`, shows: 'a cup of coffee' },
   ],
   takesFiles: true,
-  hint: `You can also drop or paste a photo anywhere on the page; this page scales it down to ${LONGEST} pixels first. Your pictures stay on this device.`,
+  hint: `You can also drop or paste a photo anywhere on the page; this page scales it down to ${MAX_SIDE} pixels first. Your pictures stay on this device.`,
   snippet: (run) => `import { load, paintPicture } from 'tabserve';
 
 ${loading('upscaler', 'image_to_image', run)}
@@ -47,13 +47,13 @@ await upscaler.dispose();
       get backend() {
         return client.backend;
       },
-      predict: async (photo: Blob) => await client.predict(await scaledDown(photo, LONGEST)),
+      predict: async (photo: Blob) => await client.predict(await scaledDown(photo, MAX_SIDE)),
       on: (event, listener) => client.on(event, listener),
       dispose: () => client.dispose(),
     };
   },
   mount(events) {
-    const input = photoStage(LONGEST);
+    const input = photoStage(MAX_SIDE);
     return { input, output: enlarged(input, events.refused) };
   },
 };

@@ -3,7 +3,7 @@
 /** Milliseconds between two requests. */
 const EVERY = 500;
 /** Milliseconds after which it gives a request up. */
-const LIMIT = 15_000;
+const MAX_MS = 15_000;
 
 export interface Reply {
   /** Of the response; missing if there was none. */
@@ -43,7 +43,7 @@ export function runningClient(images: readonly Blob[], path: string, told: (repl
 
 async function request(path: string, image: Blob, end: AbortSignal): Promise<Omit<Reply, 'milliseconds'>> {
   try {
-    const signal = AbortSignal.any([end, AbortSignal.timeout(LIMIT)]);
+    const signal = AbortSignal.any([end, AbortSignal.timeout(MAX_MS)]);
     const response = await fetch(path, { method: 'POST', body: image, signal });
     const { ok, status, headers } = response;
     return ok ? { status, headers, scores: (await response.json()) as Record<string, number> } : { status, headers };

@@ -3,7 +3,7 @@ import { el } from '../page/dom.js';
 /** The log shows so many milliseconds. */
 const SPAN = 12_000;
 /** A frame of so many milliseconds, or more, is as high as the log. */
-const HIGHEST = 120;
+const MAX_MS = 120;
 /** Seconds without a frame are drawn as a gap, after so many milliseconds. */
 const TICK = 3;
 
@@ -55,7 +55,7 @@ export function frameLog(): FrameLog {
         context.fillRect(Math.max(0, x(from)), 0, x(to) - Math.max(0, x(from)), height);
       context.fillStyle = color;
       for (const { at, took } of ticks) {
-        const high = Math.max(2, (Math.min(took, HIGHEST) / HIGHEST) * height);
+        const high = Math.max(2, (Math.min(took, MAX_MS) / MAX_MS) * height);
         context.fillRect(x(at), height - high, TICK - 1, high);
       }
     },

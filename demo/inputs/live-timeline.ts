@@ -13,14 +13,14 @@ export interface Timeline {
 /** Seconds of the microphone's past that are shown. */
 const SHOWN = 10;
 const WINDOW_SECONDS = 0.032;
-const MOST_WINDOWS = Math.floor(SHOWN / WINDOW_SECONDS);
+const MAX_WINDOWS = Math.floor(SHOWN / WINDOW_SECONDS);
 
 /** The last seconds of a microphone. Speech appears when its windows are answered. */
 export class LiveTimeline implements Timeline {
   readonly seconds = SHOWN;
   samples = new Float32Array(0);
-  curve: number[] = Array.from({ length: MOST_WINDOWS }, () => 0);
-  #speaks: boolean[] = Array.from({ length: MOST_WINDOWS }, () => false);
+  curve: number[] = Array.from({ length: MAX_WINDOWS }, () => 0);
+  #speaks: boolean[] = Array.from({ length: MAX_WINDOWS }, () => false);
 
   add({ samples, sampleRate }: AudioChunk): void {
     const all = new Float32Array(Math.round(SHOWN * sampleRate));
@@ -31,8 +31,8 @@ export class LiveTimeline implements Timeline {
   }
 
   follow({ probabilities, speaking }: VoiceActivityUpdate): void {
-    this.curve = [...this.curve, ...probabilities].slice(-MOST_WINDOWS);
-    this.#speaks = [...this.#speaks, ...Array.from(probabilities, () => speaking)].slice(-MOST_WINDOWS);
+    this.curve = [...this.curve, ...probabilities].slice(-MAX_WINDOWS);
+    this.#speaks = [...this.#speaks, ...Array.from(probabilities, () => speaking)].slice(-MAX_WINDOWS);
   }
 
   get speech(): readonly SpeechSegment[] {

@@ -4,11 +4,11 @@ import { camera } from './camera.js';
 import { photoStage, type PhotoStage } from './photo-stage.js';
 
 /** The longer side of a photo, in pixels. */
-const LONGEST = 4096;
+const MAX_SIDE = 4096;
 
 /** Shows a photo, which the camera can take. */
 export function shotStage({ changed, refused }: InputEvents): PhotoStage {
-  const stage = photoStage(LONGEST);
+  const stage = photoStage(MAX_SIDE);
   const video = el('video', { playsinline: '', 'aria-label': 'The camera’s picture', hidden: '' });
   video.muted = true;
   stage.layers.append(video);

@@ -5,7 +5,7 @@ import { openDimensions, type Sizes } from './noise.js';
 import type { ReadModel } from './read-model.js';
 
 /** A file may name so many operators, inputs and outputs before the list is cut. */
-const MOST = { operators: 80, tensors: 24, text: 60 } as const;
+const MAX_SHOWN = { operators: 80, tensors: 24, text: 60 } as const;
 
 export interface Facts {
   readonly element: HTMLElement;
@@ -49,7 +49,7 @@ export function facts(): Facts {
 
 function tensors(title: string, list: readonly TensorInfo[]): readonly HTMLElement[] {
   const rows = list
-    .slice(0, MOST.tensors)
+    .slice(0, MAX_SHOWN.tensors)
     .map(({ name, dtype, dims }) =>
       el(
         'li',
@@ -59,13 +59,13 @@ function tensors(title: string, list: readonly TensorInfo[]): readonly HTMLEleme
         el('span', {}, `[${dims.map((size) => (typeof size === 'string' ? cut(size) : (size ?? '?'))).join(', ')}]`),
       ),
     );
-  return [el('h3', {}, title), el('ul', { class: 'tensors' }, ...rows, ...more(list.length - MOST.tensors))];
+  return [el('h3', {}, title), el('ul', { class: 'tensors' }, ...rows, ...more(list.length - MAX_SHOWN.tensors))];
 }
 
 function operators({ operators: all, beyond }: ReadModel): readonly HTMLElement[] {
   const lacking = new Set(beyond.webgl.map((name) => name.split(' of opset ')[0]));
   const sorted = [...all].sort((a, b) => b.count - a.count);
-  const chips = sorted.slice(0, MOST.operators).map(({ name, count }) => {
+  const chips = sorted.slice(0, MAX_SHOWN.operators).map(({ name, count }) => {
     const lacks = lacking.has(name);
     const chip = el('li', lacks ? { 'data-lacks': '' } : {}, cut(name), ' ', el('b', {}, count.toLocaleString('en')));
     if (lacks) chip.append(el('span', { class: 'unseen' }, ' not on ONNX Runtime’s WebGL'));
@@ -74,7 +74,7 @@ function operators({ operators: all, beyond }: ReadModel): readonly HTMLElement[
   const nodes = all.reduce((sum, { count }) => sum + count, 0);
   return [
     el('h3', {}, `${nodes.toLocaleString('en')} operations of ${all.length} kinds`),
-    el('ul', { class: 'operators' }, ...chips, ...more(all.length - MOST.operators)),
+    el('ul', { class: 'operators' }, ...chips, ...more(all.length - MAX_SHOWN.operators)),
   ];
 }
 
@@ -93,5 +93,5 @@ function more(count: number): readonly HTMLElement[] {
 }
 
 function cut(text: string): string {
-  return text.length > MOST.text ? `${text.slice(0, MOST.text)}…` : text;
+  return text.length > MAX_SHOWN.text ? `${text.slice(0, MAX_SHOWN.text)}…` : text;
 }

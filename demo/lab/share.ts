@@ -6,19 +6,19 @@ import { PROOFS, type Card, type Device, type Measured, type Skipped } from './c
 /** The first value of a link: other numbers are other formats. */
 const FORMAT = 1;
 /** The most characters of a link's text, and of the texts that are in it. */
-export const MOST = { link: 12_000, model: 80, browser: 60, gpu: 120, reason: 240 } as const;
+export const MAX_LENGTHS = { link: 12_000, model: 80, browser: 60, gpu: 120, reason: 240 } as const;
 
-/** Returns a card as text of a URL. Texts are cut to `MOST`, numbers to six digits. */
+/** Returns a card as text of a URL. Texts are cut to `MAX_LENGTHS`, numbers to six digits. */
 export function encodeCard({ model, device, at, rows }: Card): string {
   const { browser, gpu, software, cores, threads } = device;
   const values = [
     FORMAT,
-    clean(model, MOST.model),
+    clean(model, MAX_LENGTHS.model),
     Math.round(at / 1000),
-    [clean(browser, MOST.browser), clean(gpu, MOST.gpu), Number(software), cores, Number(threads)],
+    [clean(browser, MAX_LENGTHS.browser), clean(gpu, MAX_LENGTHS.gpu), Number(software), cores, Number(threads)],
     rows.map((row) =>
       row.state === 'skipped'
-        ? [row.candidate, clean(row.reason, MOST.reason)]
+        ? [row.candidate, clean(row.reason, MAX_LENGTHS.reason)]
         : [
             row.candidate,
             ...[row.median, row.low, row.high].map(short),
@@ -26,7 +26,7 @@ export function encodeCard({ model, device, at, rows }: Card): string {
             // JSON has no infinity.
             Number.isFinite(row.error) ? short(row.error) : null,
             short(row.scale),
-            clean(row.wrong, MOST.reason),
+            clean(row.wrong, MAX_LENGTHS.reason),
           ],
     ),
   ];
@@ -40,7 +40,7 @@ export function encodeCard({ model, device, at, rows }: Card): string {
 /** Reads what `encodeCard` wrote. @throws `invalid-input` for any other text */
 export function decodeCard(text: string): Card {
   try {
-    if (text.length > MOST.link) throw new Error(`more than ${MOST.link} characters`);
+    if (text.length > MAX_LENGTHS.link) throw new Error(`more than ${MAX_LENGTHS.link} characters`);
     const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
     return readCard(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)));
   } catch (cause) {
@@ -59,14 +59,19 @@ function readCard(value: unknown): Card {
   const names = new Set(read.map(({ candidate }) => candidate));
   if (read.length === 0 || names.size < read.length) throw new Error('no rows, or one twice');
   // The largest time of a Date is 8.64e15 milliseconds.
-  return { model: words(model, MOST.model), at: number(at, 8e12) * 1000, device: readDevice(device), rows: read };
+  return {
+    model: words(model, MAX_LENGTHS.model),
+    at: number(at, 8e12) * 1000,
+    device: readDevice(device),
+    rows: read,
+  };
 }
 
 function readDevice(value: unknown): Device {
   const [browser, gpu, software, cores, threads] = list(value, 5);
   return {
-    browser: words(browser, MOST.browser),
-    gpu: words(gpu, MOST.gpu),
+    browser: words(browser, MAX_LENGTHS.browser),
+    gpu: words(gpu, MAX_LENGTHS.gpu),
     software: number(software, 1) === 1,
     cores: number(cores, 4096),
     threads: number(threads, 1) === 1,
@@ -77,7 +82,7 @@ function readRow(value: unknown): Measured | Skipped {
   const [name, ...rest] = list(value);
   const candidate = CANDIDATES.find((one) => one === name) as CandidateName | undefined;
   if (!candidate) throw new Error('an unknown candidate');
-  if (rest.length === 1) return { candidate, state: 'skipped', reason: words(rest[0], MOST.reason) };
+  if (rest.length === 1) return { candidate, state: 'skipped', reason: words(rest[0], MAX_LENGTHS.reason) };
   const [median, low, high, proof, error, scale, wrong] = list(rest, 7);
   const known = PROOFS.find((one) => one === proof);
   if (!known) throw new Error('an unknown proof');
@@ -90,7 +95,7 @@ function readRow(value: unknown): Measured | Skipped {
     proof: known,
     error: error === null ? Infinity : number(error),
     scale: number(scale),
-    wrong: words(wrong, MOST.reason),
+    wrong: words(wrong, MAX_LENGTHS.reason),
   };
 }
 

@@ -19,7 +19,7 @@ const BACKDROPS: Readonly<Record<Backdrop, string>> = {
 const ON_SCREEN = 1920;
 const IN_FILE = 8192;
 /** A mask with less than this share of the picture shows no person. */
-const LEAST = 0.01;
+const MIN_SHARE = 0.01;
 
 /** Shows the person of the stage's picture in front of another background. */
 export function person(stage: PictureStage, refused: (error: unknown) => void): Output<SoftMask> {
@@ -39,7 +39,7 @@ export function person(stage: PictureStage, refused: (error: unknown) => void): 
 
   const share = (): number => (mask ? shareOf(mask) : 0);
   const draw = (): void => {
-    const found = share() >= LEAST;
+    const found = share() >= MIN_SHARE;
     if (!found || !mask) composed.clear();
     else if (of && of === stage.shown) composed.draw(of, mask, backdrop.value, color.value);
     color.hidden = backdrop.value !== 'color';
@@ -68,7 +68,7 @@ export function person(stage: PictureStage, refused: (error: unknown) => void): 
   );
 
   const say = (): string => {
-    const found = share() >= LEAST;
+    const found = share() >= MIN_SHARE;
     element.toggleAttribute('data-empty', !mask);
     name.textContent = !mask ? 'No result yet' : found ? 'Person' : 'No person found';
     part.replaceChildren(...(found ? [percent(share()), el('small', {}, ' of the picture')] : []));

@@ -15,7 +15,7 @@ import { heat, type HeatOutput } from './heat.js';
 import { work as newWork } from './work.js';
 
 /** The longer side of a photo: a heat map has one number for each of its pixels. */
-const LONGEST = 1280;
+const MAX_SIDE = 1280;
 
 type Explaining = Client<ObjectDetector> | Client<ImageClassifier>;
 
@@ -25,7 +25,7 @@ export function photoReasons(): Demo {
     open: (url, options) => load(url, { handler: 'object_detector', ...options }),
     // 81 windows over the model's 416 pixels: some seconds on WASM.
     params: { occlusion: { window: 88, stride: 44 }, rise: { masks: 300 } },
-    stage: () => photoStage(LONGEST),
+    stage: () => photoStage(MAX_SIDE),
     over: (stage) => stage.element.querySelector<HTMLElement>('.layers')!,
     hint: 'You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
   });
@@ -69,7 +69,7 @@ function reasonsOf(from: Demo, handler: string, { open, params, stage, over, hin
           return client.backend;
         },
         async predict(picture: Blob | HTMLCanvasElement, { params: own }) {
-          const input = picture instanceof Blob ? await scaledDown(picture, LONGEST) : picture;
+          const input = picture instanceof Blob ? await scaledDown(picture, MAX_SIDE) : picture;
           return await work.run((signal, onProgress) => client.explain(input, { ...own, signal, onProgress }));
         },
         on: (event, listener) => client.on(event, listener),

@@ -5,7 +5,7 @@
 const [WINDOW, GROWING] = [700, 4000];
 
 /** Windows are counted until their rate no longer grows, and at most so many. */
-const MOST_WINDOWS = 8;
+const MAX_WINDOWS = 8;
 /** A rate that is higher by this factor is growth. */
 const GROWTH = 1.1;
 
@@ -41,7 +41,7 @@ export async function capacity({ ask, callers, batchSize, grown, signal }: Close
   const watch = async (): Promise<void> => {
     const begun = performance.now();
     while (performance.now() - begun < GROWING && !(await grown())) await pause();
-    while (!isSettled(rates) && rates.length < MOST_WINDOWS) {
+    while (!isSettled(rates) && rates.length < MAX_WINDOWS) {
       answers = [];
       while (!enough()) {
         signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { button, el } from '../page/dom.js';
-import { MOST, PRESETS, STEP, type Load } from './load.js';
+import { MAX_MULTIPLE, PRESETS, STEP, type Load } from './load.js';
 import { inShort } from './numbers.js';
 
 export interface LoadSlider {
@@ -13,7 +13,7 @@ export interface LoadSlider {
  * changes the load, `settled` when the hand has left the slider.
  */
 export function loadSlider(load: Load, moved: () => void, settled: () => void): LoadSlider {
-  const range = el('input', { type: 'range', id: 'load', min: '0', max: String(MOST), step: String(STEP) });
+  const range = el('input', { type: 'range', id: 'load', min: '0', max: String(MAX_MULTIPLE), step: String(STEP) });
   const rate = el('output', { for: 'load', class: 'load-rate' });
   const presets = Object.entries(PRESETS).map(([name, multiple]) => {
     const element = button(`${name}, ${multiple === 0.5 ? '½' : multiple} ×`, () => {
@@ -26,7 +26,7 @@ export function loadSlider(load: Load, moved: () => void, settled: () => void): 
   });
   const marks = [0, 1, 2, 3, 4].map((multiple) => {
     const mark = el('span', { class: 'load-mark' });
-    mark.style.setProperty('--at', String(multiple / MOST));
+    mark.style.setProperty('--at', String(multiple / MAX_MULTIPLE));
     return { mark, multiple };
   });
   const update = (): void => {

@@ -1,7 +1,7 @@
 /** Loads as multiples of the capacity, by name. */
 export const PRESETS = { Gentle: 0.5, Full: 1, Overload: 3 } as const;
 /** The slider goes from 0 to this multiple, in steps. */
-export const MOST = 4;
+export const MAX_MULTIPLE = 4;
 export const STEP = 0.05;
 
 /**
@@ -29,7 +29,7 @@ export class Load {
 
   /** Sets the multiple, to the nearest step of the slider. */
   set(multiple: number): void {
-    const steps = Math.round(Math.min(MOST, Math.max(0, multiple)) / STEP);
+    const steps = Math.round(Math.min(MAX_MULTIPLE, Math.max(0, multiple)) / STEP);
     if (Number.isFinite(steps)) this.#multiple = Number((steps * STEP).toFixed(2));
   }
 

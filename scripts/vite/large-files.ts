@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
 /** The largest file in bytes that many hosts of static files take. */
-export const LARGEST_FILE = 25 * 2 ** 20;
+export const MAX_FILE_BYTES = 25 * 2 ** 20;
 
 /** Stores an engine's `.wasm` that is too large for such a host as gzip, under its own name: TabServe inflates it. */
 export function largeFiles(): Plugin {
@@ -11,7 +11,7 @@ export function largeFiles(): Plugin {
     apply: 'build',
     generateBundle(_, bundle) {
       for (const file of Object.values(bundle)) {
-        if (file.type !== 'asset' || !file.fileName.endsWith('.wasm') || file.source.length <= LARGEST_FILE) continue;
+        if (file.type !== 'asset' || !file.fileName.endsWith('.wasm') || file.source.length <= MAX_FILE_BYTES) continue;
         file.source = gzipSync(file.source, { level: 9 });
       }
     },

@@ -8,7 +8,7 @@ const MODEL = fileURLToPath(new URL('../../public/models/digits/', import.meta.u
 /** What the digits model's config says of images. */
 const [SIDE, MEAN, STD] = [28, 0.1307, 0.3081];
 /** The most bytes of an image. */
-const LARGEST = 6_553_500;
+const MAX_IMAGE_BYTES = 6_553_500;
 
 /**
  * The model server behind the page *Fetch*, on the dev server: ONNX Runtime in Node, with the gallery's model of digits
@@ -72,7 +72,7 @@ async function read(request: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     parts.push(part);
-    if ((size += part.length) > LARGEST) throw new Error('The image is too large.');
+    if ((size += part.length) > MAX_IMAGE_BYTES) throw new Error('The image is too large.');
   }
   return Buffer.concat(parts);
 }

@@ -25,7 +25,7 @@ const MAX_WAITING = 8;
 const PAUSE_MS = 100;
 /** At most one request in so many may overlap a run: too few to change the 95th percentile. */
 const REQUESTS_PER_OVERLAP = 200;
-const RUN_LIMIT_MS = 60_000;
+const MAX_RUN_MS = 60_000;
 
 /**
  * Runs a version on requests that the default version has answered, one at a time, and only while the server has
@@ -122,7 +122,7 @@ export class Shadow {
     this.#busyUntil = startedAt + this.#longestRun;
     try {
       const { client } = this.#find().options;
-      const limit = { milliseconds: RUN_LIMIT_MS, clock: this.#clock, signal: run.signal };
+      const limit = { milliseconds: MAX_RUN_MS, clock: this.#clock, signal: run.signal };
       const shadowed = await withinLimit(
         'The shadow',
         () => client.predict(input, { ...options, signal: run.signal }),

@@ -119,12 +119,12 @@ export function expectParty({ objects, backends }: ShownScene): void {
 const GPU_CODE = /createShaderModule|texImage2D/;
 
 /** An engine has more bytes. TabServe's own transforms on the GPU, a chunk that onnx/webgpu alone loads, have fewer. */
-const LEAST_ENGINE_BYTES = 2 ** 16;
+const MIN_ENGINE_BYTES = 2 ** 16;
 
 /** The scripts in a folder that hold an engine for the GPU. */
 export function gpuScripts(folder: string): string[] {
   return Object.entries(sizes(folder))
-    .filter(([file, size]) => /\.m?js$/.test(file) && size > LEAST_ENGINE_BYTES)
+    .filter(([file, size]) => /\.m?js$/.test(file) && size > MIN_ENGINE_BYTES)
     .map(([file]) => file)
     .filter((file) => GPU_CODE.test(readFileSync(join(folder, file), 'latin1')));
 }

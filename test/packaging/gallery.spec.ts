@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from '@playwright/test';
-import { LARGEST_FILE } from '../../scripts/vite/large-files.ts';
+import { MAX_FILE_BYTES } from '../../scripts/vite/large-files.ts';
 import { expect, HOST, test } from './gallery-fixtures.ts';
 import { serve } from './server.ts';
 
@@ -43,7 +43,7 @@ async function drawn(page: Page, x: number, y: number): Promise<readonly number[
 test('no file is too large for a host of static files', ({ built }) => {
   const files = readdirSync(built, { recursive: true, encoding: 'utf8' });
   expect(files.some((file) => file.endsWith('.wasm'))).toBe(true);
-  expect(files.filter((file) => statSync(`${built}/${file}`).size > LARGEST_FILE)).toEqual([]);
+  expect(files.filter((file) => statSync(`${built}/${file}`).size > MAX_FILE_BYTES)).toEqual([]);
 });
 
 test('objects: samples, boxes, the lowest score, and a file that is none', async ({ page, gallery, complaints }) => {

@@ -17,7 +17,7 @@ const PROGRESS_INTERVAL = 50;
  * Milliseconds for which a model stays loaded that no component has used: React shows a component some time after what
  * it waited for is there.
  */
-const UNUSED_LIMIT = 10_000;
+const MAX_UNUSED_MS = 10_000;
 
 /**
  * The client of all mounted components with the same options: the store that React subscribes to. It makes a client
@@ -103,7 +103,7 @@ export class SharedClient {
     const loading = this.#initialize().finally(() => {
       if (this.#loading !== loading) return;
       this.#loading = undefined;
-      this.#closeIfUnused(UNUSED_LIMIT);
+      this.#closeIfUnused(MAX_UNUSED_MS);
     });
     return (this.#loading = loading);
   }

@@ -38,7 +38,7 @@ export interface FaceMeasures {
 
 const COUNT = 468;
 /** The least sine of the angle between the line of the eyes and that from forehead to chin: less is rounding. */
-const LEAST_SINE = 1e-6;
+const MIN_SINE = 1e-6;
 /** The points of each eye as of Soukupová and Čech: the corners, and two pairs of lids. */
 const LEFT_EYE = [263, 387, 385, 362, 380, 373];
 const RIGHT_EYE = [33, 160, 158, 133, 153, 144];
@@ -122,7 +122,7 @@ function axesOf({ landmarks }: Face, name: string): { readonly x: Vector; readon
   const x = unit(between(landmarks[rightEyeOuter]!, landmarks[leftEyeOuter]!));
   const down = between(landmarks[forehead]!, landmarks[chin]!);
   const across = cross(x, down);
-  if (!(Math.hypot(...across) > LEAST_SINE * Math.hypot(...down)))
+  if (!(Math.hypot(...across) > MIN_SINE * Math.hypot(...down)))
     throw new TabServeError(
       'invalid-input',
       `${name} needs a face, but the outer corners of its eyes, its forehead and its chin are on one line.`,

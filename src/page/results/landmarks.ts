@@ -2,7 +2,7 @@ import type { Landmark } from '../../worker/tasks/people/found.js';
 import type { Connection } from './connections.js';
 
 /** Points that are less likely to be visible are not drawn. */
-const LEAST_SCORE = 0.5;
+const MIN_SCORE = 0.5;
 
 /** What drawing needs of a canvas. */
 type Canvas = Pick<
@@ -24,7 +24,7 @@ export function paintLandmarks(
   for (const { landmarks } of found) {
     const at = (index: number): Landmark | undefined => {
       const point = landmarks[index];
-      return point && (point.score ?? 1) >= LEAST_SCORE ? point : undefined;
+      return point && (point.score ?? 1) >= MIN_SCORE ? point : undefined;
     };
     for (const [from, to] of connections) {
       const [start, end] = [at(from), at(to)];

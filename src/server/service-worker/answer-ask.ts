@@ -1,10 +1,10 @@
 import { asTabServeError } from '../../contract/errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { ModelHttpServer } from './host-models.js';
-import { HANDSHAKE_LIMIT, type Ask, type Failure, type FromHost, type Header, type ToHost } from './protocol.js';
+import { MAX_HANDSHAKE_MS, type Ask, type Failure, type FromHost, type Header, type ToHost } from './protocol.js';
 
 /** Milliseconds that an accepted request may take to arrive: the service worker reads its body meanwhile. */
-const SEND_LIMIT = 30_000;
+const MAX_SEND_MS = 30_000;
 
 /**
  * Answers one question of a service worker: whether this page answers a request, and if it is then sent, the request.
@@ -50,7 +50,7 @@ export async function answerAsk(
     if (ending.signal.aborted) return;
     if (failure) return post({ type: 'decline', host, failure });
     post({ type: 'accept', host });
-    const cancel = clock.schedule(stop, HANDSHAKE_LIMIT + SEND_LIMIT);
+    const cancel = clock.schedule(stop, MAX_HANDSHAKE_MS + MAX_SEND_MS);
     const request = await sent;
     cancel();
     if (!request) return;

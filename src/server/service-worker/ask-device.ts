@@ -2,12 +2,12 @@ import type { Environment } from './environment.js';
 import { end, findHost, type Accepted } from './hosts.js';
 import type { ReplayableRequest } from './replayable-request.js';
 import {
-  ANSWER_LIMIT,
+  MAX_ANSWER_MS,
   FAILURES,
-  HANDSHAKE_LIMIT,
+  MAX_HANDSHAKE_MS,
   lockName,
-  PING_EVERY,
-  SILENCE_LIMIT,
+  PING_MS,
+  MAX_SILENCE_MS,
   type Ask,
   type Failure,
   type FromHost,
@@ -44,7 +44,7 @@ export async function askDevice(
     const acceptedAt = environment.clock.now();
     const body = await request.body();
     // The page no longer waits for a body that took long. The next time, it has been read already.
-    const isLate = environment.clock.now() - acceptedAt > HANDSHAKE_LIMIT;
+    const isLate = environment.clock.now() - acceptedAt > MAX_HANDSHAKE_MS;
     if (signal.aborted || isLate || body === 'too-large') end(found.port);
     signal.throwIfAborted();
     if (isLate) continue;
@@ -107,12 +107,12 @@ async function sendTo(
         } else resolve(answerOf(data, data.body));
       };
       const ping = (): void => {
-        if (clock.now() - heardAt >= SILENCE_LIMIT) return gone();
+        if (clock.now() - heardAt >= MAX_SILENCE_MS) return gone();
         port.postMessage({ type: 'ping' } satisfies ToHost);
-        stopPinging = clock.schedule(ping, PING_EVERY);
+        stopPinging = clock.schedule(ping, PING_MS);
       };
-      stopPinging = clock.schedule(ping, PING_EVERY);
-      stopWaiting = clock.schedule(() => resolve({ failure: 'device-timeout' }), ANSWER_LIMIT);
+      stopPinging = clock.schedule(ping, PING_MS);
+      stopWaiting = clock.schedule(() => resolve({ failure: 'device-timeout' }), MAX_ANSWER_MS);
       // The browser grants the page's lock as soon as the page has ended.
       locks.request(lockName(host, scope), { mode: 'shared', signal: over.signal }, gone).catch(() => {});
       const abort = (): void => {

@@ -1,8 +1,8 @@
 import { withinLimit } from '../../shared/limit.js';
 import type { Environment } from './environment.js';
 import {
-  BROWSER_LIMIT,
-  HANDSHAKE_LIMIT,
+  MAX_BROWSER_MS,
+  MAX_HANDSHAKE_MS,
   hostOfLock,
   PROTOCOL,
   type Ask,
@@ -31,7 +31,7 @@ export async function findHost(
   signal: AbortSignal,
   { clients, locks, clock, scope }: Pick<Environment, 'clients' | 'locks' | 'clock' | 'scope'>,
 ): Promise<Accepted | Failure> {
-  const limit = { milliseconds: BROWSER_LIMIT, clock };
+  const limit = { milliseconds: MAX_BROWSER_MS, clock };
   const { held = [] } = await withinLimit('The browser', () => locks.query(), limit);
   const hosts = held.flatMap(({ name }) => hostOfLock(name) ?? []).filter((one) => one.scope === scope);
   const possible = hosts.filter(({ protocol, host }) => protocol === PROTOCOL && !lost.has(host));
@@ -68,7 +68,7 @@ export async function findHost(
       }
       cancel = clock.schedule(
         () => resolve(declined.length > 0 ? mostTelling(declined) : 'no-answer'),
-        HANDSHAKE_LIMIT,
+        MAX_HANDSHAKE_MS,
       );
       signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: listening.signal });
     }).then((result) => {

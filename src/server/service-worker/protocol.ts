@@ -98,15 +98,15 @@ export type FromHost =
 export type Header = readonly [name: string, value: string];
 
 /** Milliseconds within which a page accepts or declines. */
-export const HANDSHAKE_LIMIT = 2_000;
+export const MAX_HANDSHAKE_MS = 2_000;
 /** Milliseconds between two pings of a page that is answering. */
-export const PING_EVERY = 2_000;
+export const PING_MS = 2_000;
 /** Milliseconds without a message after which a page counts as lost. */
-export const SILENCE_LIMIT = 10_000;
+export const MAX_SILENCE_MS = 10_000;
 /** Milliseconds that an answer of the device may take: `responseTimeout` of TorchServe. */
-export const ANSWER_LIMIT = 120_000;
+export const MAX_ANSWER_MS = 120_000;
 /** Milliseconds for the browser's own answers: which locks and which pages there are. */
-export const BROWSER_LIMIT = 2_000;
+export const MAX_BROWSER_MS = 2_000;
 
 /**
  * Returns the name of the lock that a page holds for as long as it hosts. The browser releases it when the page ends,

@@ -1,5 +1,5 @@
 /** The largest prime factor of a transform's size: each factor is computed as it is defined. */
-const LARGEST_FACTOR = 64;
+const MAX_FACTOR = 64;
 
 /** The discrete Fourier transform of a fixed size, by Stockham's algorithm with a step for each prime factor, or 4. */
 export class Fourier {
@@ -22,7 +22,7 @@ export class Fourier {
 
   /** Returns whether a transform of this size can be made. */
   static takes(size: number): boolean {
-    return Number.isInteger(size) && size > 1 && factorsOf(size).every((factor) => factor <= LARGEST_FACTOR);
+    return Number.isInteger(size) && size > 1 && factorsOf(size).every((factor) => factor <= MAX_FACTOR);
   }
 
   /** Transforms complex numbers in place. */

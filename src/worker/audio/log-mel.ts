@@ -25,7 +25,7 @@ interface MelFilter {
 /** Power that counts as none. */
 const FLOOR = 1e-10;
 /** Whisper's filters end here, whatever the sample rate is. In Hz. */
-const HIGHEST = 8000;
+const MAX_HZ = 8000;
 /** What is quieter than the loudest by so many powers of ten is raised to it. */
 const RANGE = 8;
 
@@ -118,7 +118,7 @@ export class LogMel {
 /** Returns triangles of equal area on Slaney's mel scale, as `mel_filter_bank` of transformers with `norm="slaney"`. */
 function melFilters({ sampleRate, mels, frameLength }: LogMelOptions): readonly MelFilter[] {
   const bins = frameLength / 2 + 1;
-  const highest = toMel(HIGHEST);
+  const highest = toMel(MAX_HZ);
   const corners = Array.from({ length: mels + 2 }, (_, at) => toHertz((highest * at) / (mels + 1)));
   const frequencies = Array.from({ length: bins }, (_, at) => (Math.floor(sampleRate / 2) * at) / (bins - 1));
   return Array.from({ length: mels }, (_, mel) => {

@@ -22,7 +22,7 @@ export interface Span {
 }
 
 /** The smallest length that a vector is divided by, as in `torch.nn.functional.normalize`. */
-const SMALLEST_NORM = 1e-12;
+const MIN_NORM = 1e-12;
 
 /**
  * Pools vectors `[positions, features]` of one row.
@@ -78,6 +78,6 @@ export function poolMaps({ dims, data }: Tensor, layout: MapLayout): Embedding {
 export function unit(vector: Embedding): Embedding {
   let squares = 0;
   for (const value of vector) squares += value * value;
-  const norm = Math.max(Math.sqrt(squares), SMALLEST_NORM);
+  const norm = Math.max(Math.sqrt(squares), MIN_NORM);
   return vector.map((value) => value / norm) as Embedding;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import * as fc from 'fast-check';
 import { isSettled, rateOf } from '../../../demo/serving/capacity.ts';
-import { Load, MOST, PRESETS, STEP } from '../../../demo/serving/load.ts';
+import { Load, MAX_MULTIPLE, PRESETS, STEP } from '../../../demo/serving/load.ts';
 
 test('a preset is the same number of requests until the capacity is forgotten', () => {
   const load = new Load();
@@ -25,7 +25,7 @@ test('the load is a step of the slider, whatever the address says', () => {
       const load = new Load();
       load.set(multiple);
       expect(load.multiple).toBeGreaterThanOrEqual(0);
-      expect(load.multiple).toBeLessThanOrEqual(MOST);
+      expect(load.multiple).toBeLessThanOrEqual(MAX_MULTIPLE);
       const steps = load.multiple / STEP;
       expect(Math.abs(steps - Math.round(steps))).toBeLessThan(1e-9);
     }),

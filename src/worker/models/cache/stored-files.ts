@@ -16,7 +16,7 @@ const TOUCH_MS = 3_600_000;
 /** The part of the origin's quota that cached files may take up; the rest is the app's. */
 const QUOTA_SHARE = 0.5;
 /** The limit where the browser does not tell the quota. */
-const DEFAULT_LIMIT = 2 ** 31;
+const DEFAULT_MAX_BYTES = 2 ** 31;
 
 export interface StoredFilesOptions {
   readonly store: BlobStore;
@@ -228,7 +228,7 @@ export function lockOf(id: string): string {
  */
 async function limitFor(bytes: number, estimate: () => Promise<StorageEstimate>): Promise<number | undefined> {
   const { quota, usage = Infinity } = await estimate();
-  const limit = quota === undefined ? DEFAULT_LIMIT : Math.floor(quota * QUOTA_SHARE);
+  const limit = quota === undefined ? DEFAULT_MAX_BYTES : Math.floor(quota * QUOTA_SHARE);
   return usage + bytes <= limit ? undefined : limit;
 }
 

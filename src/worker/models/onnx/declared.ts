@@ -11,7 +11,7 @@ const HEAD_BYTES = 16;
 /** Has inputs and outputs, which follow the weights; many models have a few hundred bytes of them. */
 const TAIL_BYTES = 2 ** 18;
 /** An older model lists its weights among its inputs. */
-const LEAST_VERSION = 4;
+const MIN_VERSION = 4;
 /** Fields of GraphProto after the weights, and of ModelProto after the graph. Numbers: `onnx.proto` of ONNX (IR version 10). */
 const [INPUT, OUTPUT, OPSET] = [11, 12, 8];
 const AFTER_WEIGHTS: ReadonlySet<number> = new Set([INPUT, OUTPUT, 13, 14, 15]);
@@ -34,7 +34,7 @@ export async function fetchDeclared(
   const head = await fetchRange(url, 0, HEAD_BYTES - 1, request, signal);
   if (!head || versionOf(head.bytes) === 0) return undefined;
   if (head.bytes.length === head.size) return head.bytes;
-  if (versionOf(head.bytes) < LEAST_VERSION) return undefined;
+  if (versionOf(head.bytes) < MIN_VERSION) return undefined;
   const first = Math.max(0, head.size - TAIL_BYTES);
   const tail = await fetchRange(url, first, head.size - 1, request, signal);
   return tail && declaredIn(tail.bytes);
@@ -74,7 +74,7 @@ export function declaredIn(tail: Uint8Array): Uint8Array<ArrayBuffer> | undefine
   const failed = new Set<string>();
   for (let at = tail.indexOf(INPUT * 8 + 2); at >= 0; at = tail.indexOf(INPUT * 8 + 2, at + 1)) {
     const graph = graphFrom(tail.subarray(at), failed);
-    if (graph) return join([...encodeNumber(1, LEAST_VERSION), ...encode(7, graph)]);
+    if (graph) return join([...encodeNumber(1, MIN_VERSION), ...encode(7, graph)]);
   }
   return undefined;
 }

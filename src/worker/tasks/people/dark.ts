@@ -4,7 +4,7 @@ import { largestOf } from './simcc.js';
 const [SIGMA, RADIUS] = [0.8, 5];
 const KERNEL = gaussian();
 /** Heat maps are clipped to these numbers before their logarithm is taken. */
-const [LEAST, MOST] = [0.001, 50];
+const [MIN_VALUE, MAX_VALUE] = [0.001, 50];
 const EPSILON = 2 ** -23;
 
 /**
@@ -23,7 +23,7 @@ export function darkPoint(
   const [column, row] = [best % width, Math.floor(best / width)];
   const log = (right: number, down: number): number => {
     const [x, y] = [clamp(column + right, width), clamp(row + down, height)];
-    return Math.log(Math.min(Math.max(smoothed(map, width, height, x, y), LEAST), MOST));
+    return Math.log(Math.min(Math.max(smoothed(map, width, height, x, y), MIN_VALUE), MAX_VALUE));
   };
   const [here, east, west, south, north] = [log(0, 0), log(1, 0), log(-1, 0), log(0, 1), log(0, -1)];
   const [dx, dy] = [(east - west) / 2, (south - north) / 2];

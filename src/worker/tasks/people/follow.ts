@@ -52,7 +52,7 @@ const SAME_REGION = 0.5;
 const LOST_FRAMES = 30;
 
 /** A lower score counts as this one: who is in the answer is followed, whatever the handler's `scoreThreshold` is. */
-const LEAST_SCORE = 0.5;
+const MIN_SCORE = 0.5;
 
 /** Returns those in `all` that are not the same one as an earlier one of them, at most `limit`. */
 export function distinct<T extends Pick<Followed, 'region'>>(all: readonly T[], limit: number): readonly T[] {
@@ -110,7 +110,7 @@ function identify(
   return track(
     tracks ?? NO_TRACKS,
     found.map(({ box }) => box),
-    found.map(({ score }) => Math.max(score, LEAST_SCORE)),
+    found.map(({ score }) => Math.max(score, MIN_SCORE)),
     { highScore: 0.25, maxCost: 0.8, maxLost: LOST_FRAMES },
   );
 }

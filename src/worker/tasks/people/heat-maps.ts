@@ -3,7 +3,7 @@ import type { PointRows } from './points.js';
 /** How far around a point its heat map is read, in cells. */
 const REACH = 3;
 /** A heat map counts if its largest number there is at least as high. */
-const LEAST = 0.5;
+const MIN_HEIGHT = 0.5;
 
 /**
  * Moves points to the mean of what their heat maps say around them, as MediaPipe does. A point whose map is weak, or
@@ -34,7 +34,7 @@ export function refinePoints(
         y += v * heat;
         most = Math.max(most, heat);
       }
-    if (most < LEAST) continue;
+    if (most < MIN_HEIGHT) continue;
     refined[point * stride] = (x / sum / cells) * side;
     refined[point * stride + 1] = (y / sum / cells) * side;
   }

@@ -9,8 +9,8 @@ import { mirroredIndices } from '../../tensors/mirror.js';
 /** The sides of the boxes, in pixels. */
 const BOXES = [90, 6] as const;
 
-/** Keeps a division by no weight finite. */
-const LEAST = 1e-5;
+/** The minimal weight, which keeps a division by no weight finite. */
+const MIN_WEIGHT = 1e-5;
 
 /** The pixels of a channel that are computed at a time: some milliseconds. */
 const BAND = 200_000;
@@ -97,8 +97,8 @@ async function fuse(
     }
     for (let x = 0, at = y * width; x < width; x++, at++) {
       const weight = alpha[at]!;
-      const own = near / (mass + LEAST * area);
-      const other = far / (area - mass + LEAST * area);
+      const own = near / (mass + MIN_WEIGHT * area);
+      const other = far / (area - mass + MIN_WEIGHT * area);
       const found = own + weight * (color[at]! - weight * own - (1 - weight) * other);
       estimate.foreground[at] = found < 0 ? 0 : found > 1 ? 1 : found;
       if (estimate.background) estimate.background[at] = other;

@@ -9,7 +9,7 @@ import { WorkflowHandler } from '../../handlers/workflow-handler.js';
 import { OBJECT_TRACKER_SCHEMA } from './schemas.js';
 
 /** Boxes of a lower score help no track. */
-const LOWEST_SCORE = 0.1;
+const MIN_SCORE = 0.1;
 
 /** An object that is followed. */
 export interface TrackedObject extends Detection {
@@ -70,7 +70,7 @@ export class ObjectTracker extends WorkflowHandler<ImageInput, readonly TrackedO
     context: Context,
   ): Promise<readonly (readonly TrackedObject[] | PredictionError)[]> {
     const found = await this.#detect.handle(photos, context, {
-      params: { scoreThreshold: LOWEST_SCORE, result: 'typed' },
+      params: { scoreThreshold: MIN_SCORE, result: 'typed' },
     });
     return found.map((objects, index) =>
       objects instanceof PredictionError ? objects : this.#follow(objects, index, context),

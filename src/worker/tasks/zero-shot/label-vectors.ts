@@ -14,9 +14,9 @@ const TOLERANCE = 1e-5;
 /** The largest difference of a vector's length from 1. */
 const LENGTH_TOLERANCE = 1e-3;
 /** A line fits any two products, whatever the model computes. */
-const LEAST_PRODUCTS = 3;
+const MIN_PRODUCTS = 3;
 /** If the products differ by less, the scale is not exact enough. */
-const LEAST_SPREAD = 0.01;
+const MIN_SPREAD = 0.01;
 
 /** The vectors of a list of labels, as the model has read them. */
 export interface LabelVectors {
@@ -102,13 +102,13 @@ function haveLengthOne(outputs: Tensors): boolean {
 
 /** Returns the factor of `logits = factor · products + constant` by least squares; undefined if they are not alike. */
 function scaleOf(logits: Float32Array, of: Float64Array): number | undefined {
-  if (logits.length !== of.length || of.length < LEAST_PRODUCTS) return undefined;
+  if (logits.length !== of.length || of.length < MIN_PRODUCTS) return undefined;
   // A list is too long to be the arguments of a function.
   const [least, most] = [
     of.reduce((one, other) => Math.min(one, other)),
     of.reduce((one, other) => Math.max(one, other)),
   ];
-  if (most - least < LEAST_SPREAD) return undefined;
+  if (most - least < MIN_SPREAD) return undefined;
   const [logit, product] = [mean(logits), mean(of)];
   let [above, below] = [0, 0];
   for (const [at, one] of of.entries()) {

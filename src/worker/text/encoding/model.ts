@@ -30,8 +30,8 @@ export interface ModelJson {
 }
 
 /** The most words whose tokens are cached, and the most UTF-16 units of each. */
-const CACHED_WORDS = 10_000;
-const CACHED_LENGTH = 256;
+const MAX_CACHED_WORDS = 10_000;
+const MAX_CACHED_LENGTH = 256;
 
 /**
  * Returns a function that tokenizes a word as a model of Hugging Face's tokenizers does.
@@ -45,8 +45,8 @@ export function createModel(json: ModelJson, ids: ReadonlyMap<string, number>): 
     const known = cached.get(word);
     if (known) return known;
     const pieces = tokenize(word);
-    if (cached.size >= CACHED_WORDS) cached.clear();
-    if (word.length <= CACHED_LENGTH) cached.set(word, pieces);
+    if (cached.size >= MAX_CACHED_WORDS) cached.clear();
+    if (word.length <= MAX_CACHED_LENGTH) cached.set(word, pieces);
     return pieces;
   };
 }

@@ -22,7 +22,7 @@ from torchvision.models.detection.mask_rcnn import MaskRCNNHeads, MaskRCNNPredic
 from torchvision.models.detection.roi_heads import paste_masks_in_image
 from torchvision.ops import MultiScaleRoIAlign, batched_nms
 
-from common import HERE, MOST_BYTES, photo, strip
+from common import HERE, MAX_BYTES, photo, strip
 
 LABELS = ["cat", "dog", "sea"]
 SIDE = 64
@@ -175,8 +175,8 @@ def write(repository, graph, config, labels=None, **metadata):
     (folder / "model-config.yaml").write_text(json.dumps({"handler": {**config, **({"labels": labels} if labels else {})}}, indent=2) + "\n")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(repository, size)
-    if size > MOST_BYTES:
-        raise SystemExit(f"{repository} has {size} bytes, more than {MOST_BYTES}.")
+    if size > MAX_BYTES:
+        raise SystemExit(f"{repository} has {size} bytes, more than {MAX_BYTES}.")
 
 
 def exported(model, example, inputs, outputs, axes={}):

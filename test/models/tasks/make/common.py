@@ -13,7 +13,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 from basics import HERE, answers, photo
 
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 
 TEXTS = """The cat sat on the mat and the dog lay by the door. Tell me a story about the sea, please.
 A model that runs on the device of its visitor answers without a server. What is the time in London?
@@ -220,8 +220,8 @@ def save(repository, model, processors, to_onnx, fix=lambda graph: None):
                 shutil.copy(file, folder / file.name)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(repository, size)
-    if size > MOST_BYTES:
-        raise SystemExit(f"{repository} has {size} bytes, more than {MOST_BYTES}.")
+    if size > MAX_BYTES:
+        raise SystemExit(f"{repository} has {size} bytes, more than {MAX_BYTES}.")
 
 
 def strip(graph):

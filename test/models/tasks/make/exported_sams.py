@@ -21,7 +21,7 @@ from segment_anything import SamPredictor
 from segment_anything.modeling import ImageEncoderViT, MaskDecoder, PromptEncoder, Sam, TwoWayTransformer
 from segment_anything.utils.onnx import SamOnnxModel
 
-from common import HERE, MOST_BYTES, strip
+from common import HERE, MAX_BYTES, strip
 
 SIDE = 64
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -46,8 +46,8 @@ def write(repository, steps, export_encoder, export_decoder):
     (folder / "model-config.yaml").write_text(json.dumps({"nodes": {"vision": vision, "decoder": DECODER}}, indent=2) + "\n")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(repository, size)
-    if size > MOST_BYTES:
-        raise SystemExit(f"{repository} has {size} bytes, more than {MOST_BYTES}.")
+    if size > MAX_BYTES:
+        raise SystemExit(f"{repository} has {size} bytes, more than {MAX_BYTES}.")
 
 
 def graph(model, inputs, file, outputs, axes):

@@ -47,7 +47,7 @@ SCALES = {"image-mobilenet-v1": 0.42, "image-efficientnet": 2, "image-mobilevit"
 # Those whose many normalizations leave nothing of it before they have seen images.
 SETTLED = ["image-efficientnet", "image-mobilenet-v2", "image-mobilevit"]
 # Of some score, for two photos: with less, a row would not notice a photo that is prepared wrongly.
-LEAST_DIFFERENCE = 5e-3
+MIN_DIFFERENCE = 5e-3
 
 
 def settle(model):
@@ -71,7 +71,7 @@ def requests(pipe, model):
             found = [one for one in found if one["score"] >= 0.5]
         asked.append({"input": {"photo": size}, "answer": found})
     one, other = ({found["label"]: found["score"] for found in request["answer"]} for request in asked)
-    if max(abs(one.get(label, 0) - other.get(label, 0)) for label in {*one, *other}) < LEAST_DIFFERENCE:
+    if max(abs(one.get(label, 0) - other.get(label, 0)) for label in {*one, *other}) < MIN_DIFFERENCE:
         raise SystemExit(f"{type(model).__name__} does not see the photo.")
     return asked
 

@@ -30,7 +30,7 @@ MODELS = [
     ("speech-sew", SEWForCTC, SEWConfig, LETTERS, {"conv_dim": (8,) * 7, "conv_kernel": (10, 3, 3, 3, 3, 2, 2), "conv_stride": (5, 2, 2, 2, 2, 2, 2), "squeeze_factor": 2}, {}, {}),
 ]
 # Between the two likeliest letters of a frame; with less, float32 decides.
-LEAST_GAP = 2e-3
+MIN_GAP = 2e-3
 
 
 def sound(length):
@@ -88,7 +88,7 @@ def is_clear(model, features, length, seconds):
         with torch.no_grad():
             logits = model(**inputs).logits[0]
         best = logits.topk(2).values
-        if (best[:, 0] - best[:, 1]).min() < LEAST_GAP:
+        if (best[:, 0] - best[:, 1]).min() < MIN_GAP:
             return False
         kinds |= set(logits.argmax(-1).tolist())
     return len(kinds) >= 6

@@ -3,13 +3,13 @@ import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { readOptions, type AnswerOptions } from '../../../../src/server/service-worker/answer-predictions.ts';
 import {
-  ANSWER_LIMIT,
+  MAX_ANSWER_MS,
   FAILURES,
-  HANDSHAKE_LIMIT,
-  PING_EVERY,
+  MAX_HANDSHAKE_MS,
+  PING_MS,
   POLICIES,
   PROTOCOL,
-  SILENCE_LIMIT,
+  MAX_SILENCE_MS,
   type Policy,
 } from '../../../../src/server/service-worker/protocol.ts';
 import { routeOf } from '../../../../src/server/service-worker/routes.ts';
@@ -179,8 +179,8 @@ test('the hosting page is closed, leaves or hangs in the middle: another page an
       await delivered();
       if (end !== 'hang') return;
       page.hang();
-      for (let passed = 0; passed <= SILENCE_LIMIT; passed += PING_EVERY) {
-        await world.clock.advance(PING_EVERY);
+      for (let passed = 0; passed <= MAX_SILENCE_MS; passed += PING_MS) {
+        await world.clock.advance(PING_MS);
         await delivered();
       }
     };
@@ -210,7 +210,7 @@ test('a page that takes no messages is asked for a short time; pages of other sc
   world.pages[0]!.isStuck = true;
   const answered = world.fetch('/predictions/digits');
   await delivered();
-  await world.clock.advance(HANDSHAKE_LIMIT);
+  await world.clock.advance(MAX_HANDSHAKE_MS);
   expect((await answered).said).toBe('200 by server, because: no-answer');
 
   // A second page that does answer is not delayed by the first.
@@ -284,8 +284,8 @@ test('limits: the server, the device, and the size of a body', async () => {
   world.device.respond = () => new Promise(() => {});
   const stuck = world.fetch('/predictions/digits');
   await delivered();
-  for (let passed = 0; passed < ANSWER_LIMIT; passed += PING_EVERY) {
-    await world.clock.advance(PING_EVERY);
+  for (let passed = 0; passed < MAX_ANSWER_MS; passed += PING_MS) {
+    await world.clock.advance(PING_MS);
     await delivered();
   }
   expect((await stuck).said).toBe('200 by server, because: device-timeout');
@@ -526,8 +526,8 @@ for (const headers of [EVENTS, PARTS])
       expect(await reader.read()).toEqual({ done: false, value: text });
     }
     // Longer than an answer that is whole may take, and than a page may be silent.
-    for (let passed = 0; passed < 2 * ANSWER_LIMIT; passed += PING_EVERY) {
-      world.clock.advance(PING_EVERY);
+    for (let passed = 0; passed < 2 * MAX_ANSWER_MS; passed += PING_MS) {
+      world.clock.advance(PING_MS);
       await delivered();
     }
     events.write('data: three');
@@ -561,9 +561,9 @@ test('a page that is lost in the middle of its events breaks them off; a reader 
       (error: Error) => error.message,
     );
     await delivered();
-    const silent = how === 'hangs' ? SILENCE_LIMIT + PING_EVERY : -1;
-    for (let passed = 0; passed <= silent; passed += PING_EVERY) {
-      world.clock.advance(PING_EVERY);
+    const silent = how === 'hangs' ? MAX_SILENCE_MS + PING_MS : -1;
+    for (let passed = 0; passed <= silent; passed += PING_MS) {
+      world.clock.advance(PING_MS);
       await delivered();
     }
     expect.soft(await broken, how).toBe(FAILURES[how === 'fails' ? 'device-failed' : 'host-lost']);

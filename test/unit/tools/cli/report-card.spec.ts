@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { conclude, PROOFS, rank, type Card, type Measured, type Row } from '../../../../demo/lab/card.ts';
 import { describeDevice, deviceFacts } from '../../../../demo/lab/device.ts';
 import { readModel } from '../../../../demo/lab/read-model.ts';
-import { decodeCard, encodeCard, MOST } from '../../../../demo/lab/share.ts';
+import { decodeCard, encodeCard, MAX_LENGTHS } from '../../../../demo/lab/share.ts';
 import { readOperatorTable } from '../../../../src/tools/cli/operator-tables.ts';
 import { CANDIDATES } from '../../../../src/contract/backends.ts';
 import type { Probe } from '../../../../src/index.ts';
@@ -85,7 +85,7 @@ test('a link holds a card, whatever its texts are, and is never longer than a li
     fc.property(cards, (card) => {
       const link = encodeCard(card);
       expect(link).toMatch(/^[\w-]+$/);
-      expect(link.length).toBeLessThanOrEqual(MOST.link);
+      expect(link.length).toBeLessThanOrEqual(MAX_LENGTHS.link);
       const read = decodeCard(link);
       expect(read.rows.map(({ candidate, state }) => [candidate, state])).toEqual(
         card.rows.map(({ candidate, state }) => [candidate, state]),
@@ -132,7 +132,7 @@ test('what is no card is refused, with advice', () => {
     ...hostile.map(encoded),
     '',
     '%',
-    'a'.repeat(MOST.link + 1),
+    'a'.repeat(MAX_LENGTHS.link + 1),
     Buffer.from([0xff]).toString('base64url'),
   ];
   for (const link of links) expect(() => decodeCard(link), link.slice(0, 80)).toThrow(refusal);
@@ -153,7 +153,7 @@ test('texts of a link are cut, and lose what cannot be seen or turns them around
   const spoofed = `a\u202eb\u0000\u200bc\n${'x'.repeat(500)}`;
   const { model, rows } = decodeCard(encoded([1, spoofed, 1, device, [['onnx/webgl', spoofed]]]));
   expect(model).toMatch(/^abcx+…$/);
-  expect([...model]).toHaveLength(MOST.model);
+  expect([...model]).toHaveLength(MAX_LENGTHS.model);
   expect(rows[0]).toMatchObject({ reason: expect.stringMatching(/^abcx+…$/) });
 });
 
