@@ -1,4 +1,4 @@
-// How long five tabs that share a session wait when the host's tab is closed under a hundred requests, on WASM. It
+// How long five tabs that share a model wait when the host tab is closed under a hundred requests, on WASM. It
 // prints a table. node bench/sharing.mjs [handovers]
 import { openTestPages } from './lib/test-page.mjs';
 

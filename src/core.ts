@@ -19,7 +19,7 @@ export type { FrameAnswer } from './page/streams/frame-reader.js';
 export type { FrameSource } from './page/streams/frame-source.js';
 export type { ModelLocation } from './page/options/model-location.js';
 export { audioChunks, type AudioChunk, type AudioChunksOptions } from './page/sequences/audio-chunks.js';
-export type { KeptInput } from './page/requests/held-value.js';
+export type { KeptInput } from './page/requests/retained-value.js';
 export type { Sequence, SequenceOptions } from './page/sequences/sequence.js';
 export type { JobQueueStatus } from './page/requests/queue.js';
 export type { WorkerFactory } from './page/workers/worker-factory.js';

@@ -69,18 +69,18 @@ export const ROOMS = {
   },
   'page/selection': {
     runs: 'page',
-    what: "Which backend: candidates, trial, cached verdicts; the tab's own session, whose workers open the model",
+    what: "Which backend: candidates, trial, cached verdicts; the sender of the tab's own workers",
     imports: [...BOTH, 'page/metrics', 'page/options', 'page/requests', 'page/workers'],
   },
   'page/sharing': {
     runs: 'page',
-    what: 'One session for all tabs: the election of its host, and what the tabs send each other ([how](#one-session-for-all-tabs)); loaded with the option `share` only',
+    what: 'One model for all tabs: the election of the host tab, and what the tabs send each other ([how](#one-model-for-all-tabs)); loaded with the option `share` only',
     imports: [...BOTH, 'page/metrics', 'page/options', 'page/requests', 'page/workers'],
     types: ['page/selection'],
   },
   'page/sequences': {
     runs: 'page',
-    what: 'Sequences, whose state the page holds; the samples of a live track',
+    what: 'Sequences, whose state the page retains; the samples of a live track',
     imports: [...BOTH, 'page/requests', 'page/streams'],
   },
   'page/streams': {
@@ -106,7 +106,7 @@ export const ROOMS = {
   },
   'page/results': {
     runs: 'page',
-    what: 'What an app does with results: colors for masks, likeness of vectors',
+    what: 'What an app does with results: colors for masks, similarity of vectors',
     imports: BOTH,
     types: ['worker'],
   },
@@ -167,7 +167,7 @@ export const ROOMS = {
   },
   'worker/engines': {
     runs: 'worker',
-    what: 'With `libraries` the only importers of ONNX Runtime and TensorFlow.js; one lazy chunk per backend. `remote/` is the engine of models on a server',
+    what: 'With `libraries` the only importers of ONNX Runtime and TensorFlow.js; one lazy script per backend. `remote/` is the engine of models on a server',
     imports: [...LOW, 'worker/models'],
     packages: ENGINES,
   },

@@ -55,7 +55,7 @@ export const MUTANTS = [
   ['worker/outputs/boxes/boxes.ts', 'xmin: a - c / 2', 'xmin: a - c'],
   // HTTP.
   ['server/http/request-body.ts', 'bytes.length > maxRequestSize', 'bytes.length > 2 * maxRequestSize'],
-  ['server/node/http/held-bodies.ts', 'this.#total -= body.bytes', 'this.#total -= 0'],
+  ['server/node/http/buffered-bodies.ts', 'this.#total -= body.bytes', 'this.#total -= 0'],
   ['server/http/form.ts', 'if (count > MAX_FIELDS)', 'if (count > MAX_FIELDS + 1)'],
   ['server/node/http/guard.ts', "site === 'same-origin' || ", "site === 'same-site' || site === 'same-origin' || "],
   ['server/node/http/respond.ts', '?.length ?? 0) > 1', '?.length ?? 0) > 2'],

@@ -11,7 +11,7 @@ declare global {
 }
 
 /**
- * Tabs that share a session ask without a pause, while tabs are closed, reloaded and left, and workers end.
+ * Tabs that share a model ask without a pause, while tabs are closed, reloaded and left, and workers end.
  * `npm run chaos` runs it, the suite does not.
  */
 const REQUESTS = Number(process.env['CHAOS_REQUESTS'] ?? 0);
@@ -80,7 +80,7 @@ async function start(page: Page, faultEvery: number): Promise<void> {
   }, faultEvery);
 }
 
-test(`chaos: tabs that share a session lose no request, seed ${SEED} @once`, async ({ context }) => {
+test(`chaos: tabs that share a model lose no request, seed ${SEED} @once`, async ({ context }) => {
   test.skip(REQUESTS === 0, 'npm run chaos runs it');
   const rounds = Math.max(EVENTS.length, Math.ceil(REQUESTS / (PACE * TABS)));
   test.setTimeout(60_000 + rounds * 20_000);

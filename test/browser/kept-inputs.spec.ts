@@ -114,7 +114,7 @@ test('several requests for a photo at the same time encode it once, and a batch 
   expect([found.encoded[0], found.encoded.slice(1).includes(true), found.same]).toEqual([true, false, true]);
 });
 
-test('tabs that share a session: the other tab sends its photo each time, and it is encoded once @once', async ({
+test('tabs that share a model: the other tab sends its photo each time, and it is encoded once @once', async ({
   open,
 }) => {
   const page = await open();

@@ -59,7 +59,7 @@ function workersOf(pages: readonly Page[]): number[] {
   return pages.map((page) => page.workers().length);
 }
 
-test('five tabs use one session; when its tab is closed under a hundred requests, all are answered by another @once', async ({
+test('five tabs share one model; when its tab is closed under a hundred requests, all are answered by another @once', async ({
   context,
 }, info) => {
   const pages = await tabs(context, 5);
@@ -111,7 +111,7 @@ test('five tabs use one session; when its tab is closed under a hundred requests
   await expect.poll(() => workersOf(guests)).toEqual([0, 0, 0, 0]);
 });
 
-test('a guest’s pictures and frames reach the session with the same pixels @once', async ({ context }) => {
+test('a guest tab’s pictures and frames reach the host tab with the same pixels @once', async ({ context }) => {
   const pages = await tabs(context, 2);
   const answers = await Promise.all(
     pages.map((page) =>
@@ -147,7 +147,7 @@ test('a guest’s pictures and frames reach the session with the same pixels @on
   expect(answers[0]![0]).toBeGreaterThan(0.9);
 });
 
-test('tabs with other options do not share, and a page that may not have locks has a session of its own @once @full', async ({
+test('tabs with other options do not share, and a page that may not have locks opens its own model @once @full', async ({
   context,
 }) => {
   const [first] = await tabs(context, 1);
@@ -166,7 +166,7 @@ test('tabs with other options do not share, and a page that may not have locks h
   expect((await ask(third!, 1)).answers).toEqual(['four']);
 });
 
-test('on each backend a guest has its host’s answers, explanations and tensors, and the host’s lost worker or GPU costs it none @full', async ({
+test('on each backend a guest tab has its host tab’s answers, explanations and tensors, and the host tab’s lost worker or GPU costs it none @full', async ({
   context,
   backend,
 }) => {

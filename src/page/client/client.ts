@@ -26,7 +26,7 @@ import type {
 } from '../requests/request-options.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { prepare } from '../requests/inputs.js';
-import type { KeptInput } from '../requests/held-value.js';
+import type { KeptInput } from '../requests/retained-value.js';
 import { explainInput } from './explain.js';
 import { readList } from '../requests/requester.js';
 import { Initializer } from './initializer.js';
@@ -72,11 +72,11 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #initializer: Initializer;
   /** Makes a sender of this tab. */
   readonly #makeLocalSender: MakeLocalSender;
-  /** The sender of this tab, until the client has joined a session that tabs share. */
+  /** The sender of this tab, until the client has joined a share. */
   #sender: Sender;
   /** Whether it has to join a share before it opens the model. */
   #mustJoin: boolean;
-  /** Why this page cannot share a session, though the client should. */
+  /** Why this page cannot share a model, although the client has the option `share`. */
   #alone: string | undefined;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, environment: ClientEnvironment = {}) {
@@ -155,7 +155,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     await this.#initializer.initialize(options);
   }
 
-  /** Opens the model, in the session that tabs share if the option `share` is set and the page can do it. */
+  /** Opens the model, or joins the tabs that share it if the option `share` is set and the page can do that. */
   async #open(opening: Opening): Promise<void> {
     checkWorkers(this.#environment.isBuiltIn === true);
     if (this.#mustJoin) await this.#join(opening.signal);
@@ -351,7 +351,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /**
    * Ends the workers, and rejects every pending call with `disposed`. A worker that has a VideoFrame closes it first, for
-   * a second at most; and as long, the host of a share answers what it has accepted from other tabs.
+   * a second at most; and as long, the host tab of a share answers what it has accepted from other tabs.
    */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());

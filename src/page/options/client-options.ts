@@ -84,10 +84,10 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    */
   readonly cache?: CacheName;
   /**
-   * Whether tabs of one origin use one session, in one of them: five tabs hold one copy of the weights. They share if
-   * all options are the same. A name tells shares with equal options apart; it is needed with a worker of the app's own
-   * and with files that the visitor has chosen, and says that their model is the same. Where the browser lacks what it
-   * needs, the client has a session of its own, and the event `warn` says why. @default false
+   * Whether the tabs of one origin share one model, which runs in one of them: five tabs have one copy of the weights.
+   * Tabs share if all their options are the same. A name distinguishes shares with equal options. It is needed with the
+   * app's own worker and with files that the visitor has chosen, and declares that their model is the same. Where the
+   * browser lacks what sharing needs, the client opens its own model, and the event `warn` says why. @default false
    */
   readonly share?: boolean | string;
 }

@@ -3,7 +3,7 @@ import { asTabServeError, blameOf, messageOf, TabServeError } from '../../contra
 import type { Params } from '../../contract/handler.js';
 import type { HandleAnswer, HandleRequest } from '../../contract/wire.js';
 import type { Message } from './inputs.js';
-import type { HeldValue, KnownValues } from './held-value.js';
+import type { RetainedValue, KnownValues } from './retained-value.js';
 import type { Job } from './job.js';
 import type { Chunks } from './chunks.js';
 
@@ -38,7 +38,7 @@ export class Batch {
   }
 
   /** What the page holds of its rows. */
-  get kept(): readonly HeldValue[] {
+  get kept(): readonly RetainedValue[] {
     return this.#jobs.flatMap((job) => job.kept);
   }
 

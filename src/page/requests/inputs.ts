@@ -5,7 +5,7 @@ import { bufferOf, duplicate, isOutOfBounds, listTransferables } from './copy.js
 import { audioFile, samplesOf } from './input-files.js';
 import { downloadImage } from './input-files.js';
 import { isA } from '../../shared/is-a.js';
-import { HeldValue, type KnownValues, NONE_KNOWN } from './held-value.js';
+import { RetainedValue, type KnownValues, NONE_KNOWN } from './retained-value.js';
 import { mapLeaves } from './copy.js';
 import { OwnImage } from './pictures.js';
 import { isBitmap, isFrame, pictureOf } from './pictures.js';
@@ -19,7 +19,7 @@ export interface Prepared {
    */
   message(known?: KnownValues): Message | undefined;
   /** The kept inputs in it, if there are any. */
-  readonly kept?: readonly HeldValue[];
+  readonly kept?: readonly RetainedValue[];
   /**
    * Copies what the caller may change, before the call returns. A message may be made first, so that the worker need
    * not wait for this copy.
@@ -87,7 +87,7 @@ class PreparedInput implements Prepared {
   /** Pictures by the object that stands for them in `#source`. */
   readonly #images = new Map<object, OwnImage>();
   /** The kept inputs in it. */
-  readonly #kept = new Set<HeldValue>();
+  readonly #kept = new Set<RetainedValue>();
   /** What is sent in the place of a URL object, or of an audio file that the page decodes. */
   readonly #files = new Map<object, Blob | AudioSamples>();
   #source: unknown;
@@ -103,7 +103,7 @@ class PreparedInput implements Prepared {
     const pending: Promise<unknown>[] = [];
     try {
       this.#source = mapLeaves(input, (leaf) => {
-        if (leaf instanceof HeldValue) {
+        if (leaf instanceof RetainedValue) {
           if (!leaf.use())
             throw new TabServeError('invalid-input', 'The kept input was released. Keep it again: client.keep(input).');
           this.#kept.add(leaf);
@@ -146,7 +146,7 @@ class PreparedInput implements Prepared {
     throw (failed as PromiseRejectedResult).reason;
   }
 
-  get kept(): readonly HeldValue[] {
+  get kept(): readonly RetainedValue[] {
     return [...this.#kept];
   }
 
@@ -178,7 +178,7 @@ class PreparedInput implements Prepared {
     const sent: { undo: (() => void)[]; movesCallers: boolean } = (this.#sent = { undo: [], movesCallers: false });
     const transferables = new Set<Transferable>();
     const value = mapLeaves(this.#source, (leaf) => {
-      if (leaf instanceof HeldValue) {
+      if (leaf instanceof RetainedValue) {
         const kept = leaf.message(known);
         for (const one of kept.transferables) transferables.add(one);
         return kept.value;

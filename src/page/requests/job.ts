@@ -5,7 +5,7 @@ import type { Envelope, HandleAnswer, HandleRequest, SequenceData } from '../../
 import { abortError, timeoutError } from '../../shared/abort.js';
 import type { Chunk, Chunks } from './chunks.js';
 import type { Message, Prepared } from './inputs.js';
-import { HeldValue, type KnownValues, NONE_KNOWN } from './held-value.js';
+import { RetainedValue, type KnownValues, NONE_KNOWN } from './retained-value.js';
 
 export type JobOptions = Pick<
   Job,
@@ -17,7 +17,7 @@ export type JobOptions = Pick<
 export interface SequenceState {
   readonly id: string;
   /** What the handler set at the sequence's last answered request; undefined at its start. */
-  state: HeldValue | undefined;
+  state: RetainedValue | undefined;
 }
 
 /** The answer to a job: its own rows of the batch that it ran in. */
@@ -58,7 +58,7 @@ export class Job {
   readonly chunks: Chunks | undefined;
   readonly sequence: SequenceState | undefined;
   /** What will be the sequence's state. */
-  readonly #nextState: HeldValue | undefined;
+  readonly #nextState: RetainedValue | undefined;
   /** The request over HTTP that has brought it, if one has. */
   readonly http: HttpExchange | undefined;
 
@@ -92,7 +92,7 @@ export class Job {
       http: this.http,
     } = options);
     this.#rows = rows;
-    this.#nextState = this.sequence && new HeldValue(undefined);
+    this.#nextState = this.sequence && new RetainedValue(undefined);
     this.answer = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     const { signal, arrivedAt, timeout } = options;
     if (timeout !== undefined) {
@@ -138,7 +138,7 @@ export class Job {
   }
 
   /** What the page holds of it: the kept inputs in its rows, and its sequence's state, this one and the next. */
-  get kept(): readonly HeldValue[] {
+  get kept(): readonly RetainedValue[] {
     const inputs = this.#rows.flatMap((row) => row.kept ?? []);
     const states = [this.sequence?.state, this.#nextState].filter((state) => state !== undefined);
     return states.length > 0 ? [...inputs, ...states] : inputs;

@@ -1,6 +1,6 @@
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { mapLeaves } from './copy.js';
-import { HeldValue, type KeptInput } from './held-value.js';
+import { RetainedValue, type KeptInput } from './retained-value.js';
 import type { Prepared } from './inputs.js';
 
 /**
@@ -17,7 +17,7 @@ export function keepInput(prepared: Prepared): KeptInput {
       );
     const { value, transferables } = prepared.message()!;
     const own = structuredClone(value, { transfer: [...transferables] });
-    return new HeldValue(own, () => mapLeaves(own, (leaf) => void (leaf as Partial<ImageBitmap>).close?.()));
+    return new RetainedValue(own, () => mapLeaves(own, (leaf) => void (leaf as Partial<ImageBitmap>).close?.()));
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
     throw new TabServeError('not-cloneable', `The input could not be copied: ${messageOf(cause)}`, { cause });

@@ -6,7 +6,7 @@ import type { HttpExchange } from '../../contract/http.js';
 import type { ElementInput, ImageInput } from '../../contract/images.js';
 import { REQUEST_SETTINGS, resolveSettings, type RequestSettings } from '../../contract/settings.js';
 import { readCallOptions, wrongValue } from '../../shared/read-options.js';
-import type { KeptInput } from './held-value.js';
+import type { KeptInput } from './retained-value.js';
 import type { ExplainProgress } from '../../worker/outputs/explanation.js';
 
 /** What `initialize` takes. */

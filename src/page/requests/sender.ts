@@ -15,7 +15,7 @@ export interface Opening {
   readonly onProgress: (progress: Progress) => void;
 }
 
-/** Answers the requests of a client: the workers of its own tab, or the session that tabs share. */
+/** Answers the requests of a client: with the workers of its own tab, or with the model that tabs share. */
 export interface Sender {
   /** Whether requests are accepted. */
   readonly serving: boolean;
@@ -41,7 +41,7 @@ export interface Sender {
   /** Takes a request. The job will settle. */
   add(job: Job): void;
 
-  /** Describes the model and the session. @throws `failure`, `worker-lost`, what `describeHandle` throws */
+  /** Describes the model and its workers. @throws `failure`, `worker-lost`, what `describeHandle` throws */
   describe(): Promise<Description>;
 
   /** Waits for an answer of a worker. @throws `failure`, `worker-lost` */
@@ -114,8 +114,8 @@ export interface Description extends ModelInfo {
   readonly config: ModelConfig & Serving;
   readonly backend: Backend;
   /**
-   * Number of workers that take requests. In a share, they and the next two are those of the session, which all tabs
-   * see alike.
+   * Number of workers that take requests. With `share`, this and the next two describe the shared model, alike in each
+   * tab.
    */
   readonly workers: number;
   readonly jobQueueStatus: JobQueueStatus;
@@ -124,12 +124,12 @@ export interface Description extends ModelInfo {
   readonly sharing?: Sharing;
 }
 
-/** How a client shares its session with other tabs. */
+/** How a client shares its model with other tabs. */
 export type Sharing =
   | {
-      /** Whether the session is in this tab. */
+      /** `host` if the workers are in this tab. */
       readonly role: 'host' | 'guest';
-      /** Clients that share the session. */
+      /** Number of clients that share the model. */
       readonly clients: number;
     }
   | {

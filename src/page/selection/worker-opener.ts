@@ -66,7 +66,7 @@ export class WorkerOpener {
   }
 
   /**
-   * Opening a model is a lazy chunk: an app's page may load long before a model is wanted. The first worker starts
+   * Opening a model is a lazy script: an app's page may load long before a model is wanted. The first worker starts
    * meanwhile.
    */
   async #open(request: OpenRequest): Promise<OpenedWorker> {

@@ -8,10 +8,10 @@ import { Election } from './election.js';
 import { aborted, type ShareEnvironment } from './election.js';
 import { GuestTab } from './guest-tab.js';
 import { HostTab } from './host-tab.js';
-import type { LobbyMessage, SessionEvent, SessionInfo, SharedAnswer } from './messages.js';
+import type { LobbyMessage, SharedModelEvent, SharedModel, SharedAnswer } from './messages.js';
 
-/** What takes a tab's requests to the shared session: the host itself, or a guest. It is used until it has ended. */
-export interface SessionLink {
+/** Takes a tab's requests to the shared model: the host tab itself, or a guest tab. It is used until it has ended. */
+export interface ModelLink {
   /** Aborts when it has ended, with the error that says why. */
   readonly ended: AbortSignal;
   /** Runs a request. @param stop aborts when its answer is no longer wanted */
@@ -20,24 +20,24 @@ export interface SessionLink {
   ping(): Promise<void>;
 }
 
-/** A link to a session that is open. */
+/** A link to a shared model that is open, and what the tab knows of the model. */
 export interface OpenLink {
-  readonly link: SessionLink;
-  readonly info: SessionInfo;
+  readonly link: ModelLink;
+  readonly info: SharedModel;
 }
 
 export interface ConnectorOptions {
   /** The share's name. */
   readonly name: string;
   readonly environment: ShareEnvironment;
-  /** Makes the session, if this tab becomes the host. */
+  /** Makes what runs the shared model, if this tab becomes the host tab. */
   readonly makeLocalSender: MakeLocalSender;
-  readonly onEvent: (event: SessionEvent) => void;
+  readonly onEvent: (event: SharedModelEvent) => void;
   readonly log: (message: string, since?: number) => void;
 }
 
 /**
- * Connects a tab to the session of a share: takes part in the election of its host, opens the session if this tab is
+ * Connects a tab to the shared model: takes part in the election of the host tab, opens the model if this tab is
  * elected, and finds it in another tab otherwise.
  */
 export class Connector {
@@ -45,10 +45,10 @@ export class Connector {
   readonly #lobby: BroadcastChannel;
   readonly #election: Election;
   readonly #closed = new AbortController();
-  /** The session in this tab; undefined unless it is the host. */
-  #host: HostTab | undefined;
-  /** The connection to another tab's session; the last one that was made. */
-  #guest: GuestTab | undefined;
+  /** What runs the shared model in this tab; undefined unless this is the host tab. */
+  #hostTab: HostTab | undefined;
+  /** The latest connection to a host tab. */
+  #guestTab: GuestTab | undefined;
   /** While the page is in the back/forward cache: aborts when it is back. */
   #away: AbortController | undefined;
 
@@ -59,8 +59,8 @@ export class Connector {
     this.#lobby.addEventListener('message', ({ data }: MessageEvent<LobbyMessage | null>) => {
       // Other code of the origin may use the channel's name.
       if (!data) return;
-      if (data.type === 'hello') this.#host?.greet(data.guest);
-      else this.#guest?.hostChanged(data.host);
+      if (data.type === 'hello') this.#hostTab?.greet(data.guest);
+      else this.#guestTab?.hostChanged(data.host);
     });
     this.#election = new Election(environment.locks, name, {
       elected: () => this.#elected(),
@@ -73,12 +73,12 @@ export class Connector {
   }
 
   get isHost(): boolean {
-    return this.#host !== undefined;
+    return this.#hostTab !== undefined;
   }
 
   /**
-   * Connects to the session, which the host opens if it is not open. Whoever waits here, or is connected, becomes the
-   * host when the present one ends.
+   * Connects to the shared model, which the host tab opens if it is not open. A tab that waits here, or is connected,
+   * becomes the host tab when the present one ends.
    * @throws what `Client.initialize` throws; `aborted`; `unsupported` if the browser refuses what it needs
    */
   async connect({ signal, onProgress }: Partial<Opening>): Promise<OpenLink> {
@@ -90,13 +90,13 @@ export class Connector {
         if (this.#away) await aborted(AbortSignal.any([this.#away.signal, ...ends]));
         for (const end of ends) if (end.aborted) throw abortError(end);
         this.#election.stand();
-        const opened = await (this.#host ? this.#asHost(this.#host, onProgress) : this.#asGuest(onProgress));
+        const opened = await (this.#hostTab ? this.#asHost(this.#hostTab, onProgress) : this.#asGuest(onProgress));
         if (opened && !opened.link.ended.aborted) return opened;
       }
     } catch (error) {
       this.#leave('it could not be opened');
       if (isError(error) && error instanceof TabServeError) throw error;
-      const message = `share: the browser refuses what tabs need to share a session: ${messageOf(error)} Connect without the option share.`;
+      const message = `share: the browser refuses what tabs need to share a model: ${messageOf(error)} Connect without the option share.`;
       throw new TabServeError('unsupported', message, { cause: error });
     } finally {
       signal?.removeEventListener('abort', abort);
@@ -104,12 +104,12 @@ export class Connector {
   }
 
   /**
-   * Leaves the share. As the host, it first answers what it has accepted from other tabs.
+   * Leaves the share. As the host tab, it first answers what it has accepted from other tabs.
    * @param drainFor milliseconds, at most
    */
   async close(error: TabServeError, drainFor: number): Promise<void> {
     this.#closed.abort(error);
-    await this.#host?.drain(drainFor);
+    await this.#hostTab?.drain(drainFor);
     this.#leave('the client has been disposed of');
     this.#lobby.close();
   }
@@ -124,7 +124,7 @@ export class Connector {
     }
   }
 
-  /** @returns undefined if the host has changed */
+  /** @returns undefined if the host tab has changed */
   async #asGuest(onProgress: Opening['onProgress'] | undefined): Promise<OpenLink | undefined> {
     const { environment, name, onEvent, log } = this.#options;
     const since = performance.now();
@@ -139,7 +139,7 @@ export class Connector {
         this.#election.seize();
       },
     });
-    this.#guest = guest;
+    this.#guestTab = guest;
     await guest.start();
     const info = await guest.opened;
     if (!info) return undefined;
@@ -156,18 +156,18 @@ export class Connector {
       lobby: this.#lobby,
       makeLocalSender,
       onEvent,
-      onFail: (error) => this.#host === host && this.#leave(error.message),
+      onFail: (error) => this.#hostTab === host && this.#leave(error.message),
       log,
     });
-    this.#host = host;
-    host.opened(undefined).catch(() => this.#host === host && this.#leave('it could not be opened'));
-    this.#guest?.end('the tab that ran the model was closed, or has left the share');
+    this.#hostTab = host;
+    host.opened(undefined).catch(() => this.#hostTab === host && this.#leave('it could not be opened'));
+    this.#guestTab?.end('the tab that ran the model was closed, or has left the share');
   }
 
   #hide(): void {
     if (this.#away) return;
     this.#away = new AbortController();
-    this.#leave('its page was left');
+    this.#leave("this tab's page was left");
   }
 
   #show(): void {
@@ -175,11 +175,11 @@ export class Connector {
     this.#away = undefined;
   }
 
-  /** Ends the session, if this tab is the host, and no longer waits to be it. */
+  /** Closes the shared model if this is the host tab, and no longer waits to become the host tab. */
   #leave(why: string): void {
     this.#election.withdraw();
-    const host = this.#host;
-    this.#host = undefined;
-    for (const link of [host, this.#guest]) link?.end(`the session in this tab has ended: ${why}`);
+    const host = this.#hostTab;
+    this.#hostTab = undefined;
+    for (const link of [host, this.#guestTab]) link?.end(why);
   }
 }

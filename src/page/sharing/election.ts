@@ -2,15 +2,15 @@ import { browserClock, type Clock } from '../../shared/clock.js';
 
 /** Events of an election. */
 export interface ElectionEvents {
-  /** This client is the host from now on. */
+  /** Called when this client has become that of the host tab. */
   elected(): void;
-  /** Another tab has taken the lock, because this one did not answer. */
+  /** Called when another tab has taken the lock, because this one did not answer. */
   deposed(): void;
 }
 
 /**
- * Elects the host of a share: the client that holds the share's lock. The others wait for it in a queue, so that the
- * next one is elected as soon as the browser releases it, however its holder's tab ends.
+ * Elects the host tab of a share: the tab whose client has the share's lock. The others wait for the lock in a queue, so
+ * that the next one is elected as soon as the browser releases it, however the host tab ends.
  */
 export class Election {
   readonly #locks: ShareEnvironment['locks'];
@@ -25,7 +25,7 @@ export class Election {
     this.#on = on;
   }
 
-  /** Waits for the lock in the queue, unless it does so or holds it already. */
+  /** Waits for the lock in the queue, unless it already waits for it or has it. */
   stand(): void {
     if (!this.#withdraw) this.#request((signal) => ({ signal }));
   }
@@ -36,7 +36,7 @@ export class Election {
     this.#request(() => ({ steal: true }));
   }
 
-  /** Gives up the lock, or the place in the queue. */
+  /** Gives up the lock, or the position in the queue. */
   withdraw(): void {
     this.#withdraw?.();
     this.#withdraw = undefined;

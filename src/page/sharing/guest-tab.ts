@@ -5,7 +5,7 @@ import type { Envelope } from '../../contract/wire.js';
 import { abortError } from '../../shared/abort.js';
 import type { Description } from '../requests/sender.js';
 import type { Job } from '../requests/job.js';
-import { NONE_KNOWN } from '../requests/held-value.js';
+import { NONE_KNOWN } from '../requests/retained-value.js';
 import { Watchdog, type WatchedCall } from '../workers/watchdog.js';
 import { TabChannel } from './channel.js';
 import { holdLock, type ShareEnvironment } from './election.js';
@@ -13,16 +13,16 @@ import type {
   GuestMessage,
   HostMessage,
   LobbyMessage,
-  SessionEvent,
-  SessionInfo,
+  SharedModelEvent,
+  SharedModel,
   SharedAnswer,
   SharedRequest,
 } from './messages.js';
-import type { SessionLink } from './connector.js';
+import type { ModelLink } from './connector.js';
 
-/** How often a guest that waits for its host asks whether it is alive, in milliseconds. */
+/** How often a guest tab that waits for an answer asks whether the host tab is alive, in milliseconds. */
 export const HEARTBEAT_MS = 2000;
-/** How long a host may not answer, in seconds. Then it is replaced. */
+/** How long a host tab may be silent, in seconds. Then it is replaced. */
 export const HOST_TIMEOUT = 15;
 
 export interface GuestOptions {
@@ -32,12 +32,12 @@ export interface GuestOptions {
   /** The channel of all tabs. */
   readonly lobby: Pick<BroadcastChannel, 'postMessage'>;
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly onEvent: (event: SessionEvent) => void;
-  /** Called when the host has not answered for `HOST_TIMEOUT`. */
+  readonly onEvent: (event: SharedModelEvent) => void;
+  /** Called when the host tab has not answered for `HOST_TIMEOUT`. */
   readonly onSilence: () => void;
 }
 
-/** Something that the host has not answered yet. */
+/** Something that the host tab has not answered yet. */
 interface PendingCall {
   readonly watched: WatchedCall;
   readonly settle: (answer: Envelope<unknown>) => void;
@@ -45,10 +45,10 @@ interface PendingCall {
   readonly job: Job | undefined;
 }
 
-/** Sends requests to the session of the host, in another tab. */
-export class GuestTab implements SessionLink {
-  /** What the host says when its session is open; undefined if this guest ended before. */
-  readonly opened: Promise<SessionInfo | undefined>;
+/** Sends requests to the host tab, which is another tab. */
+export class GuestTab implements ModelLink {
+  /** Resolves when the host tab says that the model is open; to undefined if this connection ends before that. */
+  readonly opened: Promise<SharedModel | undefined>;
   readonly #options: GuestOptions;
   readonly #id: string;
   readonly #channel: TabChannel<GuestMessage, HostMessage>;
@@ -56,12 +56,12 @@ export class GuestTab implements SessionLink {
   readonly #watchdog: Watchdog;
   readonly #pending = new Map<string, PendingCall>();
   #calls = 0;
-  #resolveOpened!: (session: SessionInfo | undefined) => void;
-  /** Undefined until the host has said that its session is open. */
-  #session: SessionInfo | undefined;
-  /** The wait for the session; undefined unless it is under way. */
+  #resolveOpened!: (model: SharedModel | undefined) => void;
+  /** Undefined until the host tab has said that the model is open. */
+  #model: SharedModel | undefined;
+  /** The wait for the shared model; undefined unless it is under way. */
   #opening: WatchedCall | undefined;
-  /** The host's id; undefined until it has answered. */
+  /** The host tab's id; undefined until it has answered. */
   #host: string | undefined;
   #cancelHeartbeat: (() => void) | undefined;
 
@@ -82,7 +82,7 @@ export class GuestTab implements SessionLink {
   }
 
   /**
-   * Looks for the host. The lock tells the host when this guest's tab has ended.
+   * Looks for the host tab. The lock tells the host tab when this guest tab has ended.
    * @throws what the browser throws if this page may have no locks
    */
   async start(): Promise<void> {
@@ -93,10 +93,10 @@ export class GuestTab implements SessionLink {
     this.#greet();
   }
 
-  /** Another tab says that it is the host from now on. */
+  /** Ends this connection, or looks for the host tab again: another tab says that it is the host tab from now on. */
   hostChanged(host: string): void {
     if (host === this.#host || this.#ended.signal.aborted) return;
-    if (this.#session) return this.end('the tab that ran the model was closed, or has left the share');
+    if (this.#model) return this.end('the tab that ran the model was closed, or has left the share');
     this.#host = undefined;
     this.#greet();
   }
@@ -104,7 +104,7 @@ export class GuestTab implements SessionLink {
   /** Ends the connection. */
   end(why: string): void {
     if (this.#ended.signal.aborted) return;
-    const error = new TabServeError('worker-lost', `The shared session ended: ${why}.`);
+    const error = new TabServeError('worker-lost', `The shared model is no longer available: ${why}.`);
     this.#watchdog.stop();
     this.#cancelHeartbeat?.();
     this.#channel.close();
@@ -139,7 +139,7 @@ export class GuestTab implements SessionLink {
     return String(++this.#calls);
   }
 
-  /** Sends something that the host answers. @throws what it answers; `not-cloneable`; `worker-lost` */
+  /** Sends something that the host tab answers. @throws the error that it answers; `not-cloneable`; `worker-lost` */
   #call(message: GuestMessage & { readonly id: string }, job?: Job): Promise<unknown> {
     if (this.#ended.signal.aborted) return Promise.reject(this.#ended.signal.reason as TabServeError);
     return new Promise((resolve, reject) => {
@@ -176,24 +176,24 @@ export class GuestTab implements SessionLink {
   #receive(message: HostMessage): void {
     if (this.#ended.signal.aborted) return;
     if (this.#host === undefined && message.type !== 'heartbeat') this.#host = message.host;
-    // What a former host sent is late.
+    // A former host tab sent it.
     if (message.host !== this.#host) return;
     this.#watchdog.beat(undefined);
     if (message.type === 'opening' && message.progress) this.#options.onProgress?.(message.progress);
-    else if (message.type === 'open') this.#opened(message.session);
+    else if (message.type === 'open') this.#opened(message.model);
     else if (message.type === 'unreadable')
       this.end('a request could not be read in the tab that runs the model, or its answer not be sent');
-    else if (message.type === 'event' && this.#session) this.#options.onEvent(message.event);
+    else if (message.type === 'event' && this.#model) this.#options.onEvent(message.event);
     else if (message.type === 'chunk') this.#pending.get(message.id)?.job?.receive(message);
     else if (message.type === 'http') this.#pending.get(message.id)?.job?.http?.onAnswer(message.answer);
     else if (message.type === 'answer') this.#settle(message.id, message.answer);
   }
 
-  #opened(session: SessionInfo): void {
+  #opened(model: SharedModel): void {
     if (this.#opening) this.#watchdog.forget(this.#opening);
     this.#opening = undefined;
-    this.#session = session;
-    this.#resolveOpened(session);
+    this.#model = model;
+    this.#resolveOpened(model);
   }
 
   #watch(): WatchedCall {

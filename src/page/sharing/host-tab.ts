@@ -3,16 +3,16 @@ import { errorToData } from '../../contract/error-data.js';
 import { asTabServeError, PredictionError, TabServeError } from '../../contract/errors.js';
 import type { Envelope } from '../../contract/wire.js';
 import { watchRelease } from '../../shared/lock-release.js';
-import { HeldValue } from '../requests/held-value.js';
+import { RetainedValue } from '../requests/retained-value.js';
 import { ServingMetrics } from '../metrics/client-metrics.js';
 import type { Description } from '../requests/sender.js';
 import { Requester, type RanRequest } from '../requests/requester.js';
 import type { Job, SequenceState } from '../requests/job.js';
 import type { MakeLocalSender, LocalSender } from '../selection/local-sender.js';
 import type { ShareEnvironment } from './election.js';
-import type { LobbyMessage, SessionEvent, SessionInfo, SharedAnswer, SharedRequest } from './messages.js';
+import type { LobbyMessage, SharedModelEvent, SharedModel, SharedAnswer, SharedRequest } from './messages.js';
 import { ServedGuest, type RunningRequest } from './served-guest.js';
-import type { SessionLink } from './connector.js';
+import type { ModelLink } from './connector.js';
 
 export interface HostOptions {
   readonly environment: ShareEnvironment;
@@ -21,28 +21,28 @@ export interface HostOptions {
   /** The channel of all tabs. */
   readonly lobby: Pick<BroadcastChannel, 'postMessage'>;
   readonly makeLocalSender: MakeLocalSender;
-  /** What happens to the session while it is open. */
-  readonly onEvent: (event: SessionEvent) => void;
-  /** Called when the session has failed, and can answer nothing any more. */
+  /** Called for what happens to the shared model while it is open. */
+  readonly onEvent: (event: SharedModelEvent) => void;
+  /** Called when the shared model has failed, and can no longer answer. */
   readonly onFail: (error: TabServeError) => void;
   readonly log: (message: string, since?: number) => void;
 }
 
-/** Opens the session of a share in this tab, and serves its clients: that of this tab, and those of other tabs. */
-export class HostTab implements SessionLink {
+/** Opens the shared model in this tab, and serves the clients of all tabs. */
+export class HostTab implements ModelLink {
   readonly #options: HostOptions;
   readonly #id: string;
-  /** The metrics of the session: the requests of all tabs. */
+  /** The metrics of the shared model: the requests of all tabs. */
   readonly #metrics: ServingMetrics;
-  readonly #session: LocalSender;
+  readonly #sender: LocalSender;
   readonly #requester: Requester;
   readonly #guests = new Map<string, ServedGuest>();
   readonly #onProgress = new Set<(progress: Progress) => void>();
   readonly #ended = new AbortController();
-  readonly #opening: Promise<SessionInfo>;
-  #info: SessionInfo | undefined;
+  readonly #opening: Promise<SharedModel>;
+  #info: SharedModel | undefined;
   #lastProgress: Progress | undefined;
-  /** Why the session could not be opened; undefined as long as it may be, and if the host ended before. */
+  /** Why the model could not be opened; undefined while it may still be opened, and if this tab left before. */
   failure: TabServeError | undefined;
 
   constructor(options: HostOptions) {
@@ -51,8 +51,8 @@ export class HostTab implements SessionLink {
     this.#id = environment.id();
     lobby.postMessage({ type: 'host', host: this.#id } satisfies LobbyMessage);
     const warn = (message: string): void => this.#emit({ type: 'warn', message });
-    this.#metrics = new ServingMetrics(() => this.#session.archive?.manifest.model, warn);
-    this.#session = makeLocalSender(this.#metrics, {
+    this.#metrics = new ServingMetrics(() => this.#sender.archive?.manifest.model, warn);
+    this.#sender = makeLocalSender(this.#metrics, {
       backend: (backend) => {
         if (!this.#info) return;
         this.#info = { ...this.#info, backend };
@@ -65,7 +65,7 @@ export class HostTab implements SessionLink {
       log,
     });
     this.#requester = new Requester({
-      sender: () => this.#session,
+      sender: () => this.#sender,
       metrics: this.#metrics,
       disposed: this.#ended.signal,
       checkOpen: () => {},
@@ -80,8 +80,8 @@ export class HostTab implements SessionLink {
     return this.#ended.signal;
   }
 
-  /** Waits until the session is open. @throws what `Client.initialize` throws */
-  async opened(onProgress: ((progress: Progress) => void) | undefined): Promise<SessionInfo> {
+  /** Waits until the shared model is open. @throws what `Client.initialize` throws */
+  async opened(onProgress: ((progress: Progress) => void) | undefined): Promise<SharedModel> {
     if (onProgress) this.#onProgress.add(onProgress);
     try {
       return await this.#opening;
@@ -90,7 +90,7 @@ export class HostTab implements SessionLink {
     }
   }
 
-  /** A guest looks for the host: it is told when the session is open, and served from then on. */
+  /** Tells a guest tab that looks for the host tab when the model is open, and serves it from then on. */
   greet(id: string): void {
     const known = this.#guests.get(id);
     if (known) return this.#report(known);
@@ -109,7 +109,7 @@ export class HostTab implements SessionLink {
     };
     this.#guests.set(id, guest);
     this.#ended.signal.addEventListener('abort', leave, { signal: left.signal });
-    // The guest holds this lock until it leaves or its tab ends.
+    // The guest tab holds this lock until it leaves or its tab ends.
     watchRelease(environment.locks, `${name}/${id}`, leave, left.signal).catch(() => {});
     this.#report(guest);
   }
@@ -125,19 +125,19 @@ export class HostTab implements SessionLink {
     cancel();
   }
 
-  /** Ends the session, and leaves the guests to the next host. */
+  /** Closes the shared model, and leaves the guest tabs to the next host tab. */
   end(why: string): void {
     if (this.#ended.signal.aborted) return;
-    const error = new TabServeError('worker-lost', `The shared session ended: ${why}.`);
+    const error = new TabServeError('worker-lost', `The shared model is no longer available: ${why}.`);
     this.#ended.abort(error);
-    void this.#session.close(error);
+    void this.#sender.close(error);
   }
 
   /** Answers a request of this tab. */
   async run(job: Job, stop: AbortSignal): Promise<SharedAnswer> {
     const { request, exclusive, priority, params, chunks, sequence, losses, http } = job;
-    // What an earlier host had accepted needs no place in the queue.
-    if (losses.length === 0) this.#session.checkRoom();
+    // What an earlier host tab had accepted needs no place in the queue.
+    if (losses.length === 0) this.#sender.checkRoom();
     const options = { signal: stop, timeout: undefined, priority, params, transfer: false, http };
     return await answerWith(sequence && { id: sequence.id, state: sequence.state?.value }, (current, onRan) =>
       this.#requester.sendPrepared(job.borrowRows(), options, {
@@ -151,11 +151,11 @@ export class HostTab implements SessionLink {
   }
 
   async describe(): Promise<Description> {
-    return { ...(await this.#session.describe()), sharing: { role: 'host', clients: this.#guests.size + 1 } };
+    return { ...(await this.#sender.describe()), sharing: { role: 'host', clients: this.#guests.size + 1 } };
   }
 
   ping(): Promise<void> {
-    return this.#session.ping();
+    return this.#sender.ping();
   }
 
   /** Answers a request of another tab. */
@@ -179,31 +179,31 @@ export class HostTab implements SessionLink {
     );
   }
 
-  async #open(): Promise<SessionInfo> {
-    const session = this.#session;
+  async #open(): Promise<SharedModel> {
+    const sender = this.#sender;
     const onProgress = (progress: Progress): void => {
       this.#lastProgress = progress;
       for (const listener of this.#onProgress) listener(progress);
       for (const guest of this.#guests.values()) this.#report(guest);
     };
     try {
-      await session.open({ onProgress, signal: this.#ended.signal });
+      await sender.open({ onProgress, signal: this.#ended.signal });
     } catch (error) {
       if (!this.#ended.signal.aborted) this.failure = asTabServeError(error);
       throw error;
     }
-    this.#info = { backend: session.backend!, probe: session.probe, archive: withoutFiles(session.archive!) };
+    this.#info = { backend: sender.backend!, probe: sender.probe, archive: withoutFiles(sender.archive!) };
     for (const guest of this.#guests.values()) this.#report(guest);
     return this.#info;
   }
 
-  /** Tells a guest how far the session is. */
+  /** Tells a guest tab how far the opening of the model is. */
   #report(guest: ServedGuest): void {
-    if (this.#info) guest.post({ type: 'open', session: this.#info });
+    if (this.#info) guest.post({ type: 'open', model: this.#info });
     else guest.post({ type: 'opening', progress: this.#lastProgress });
   }
 
-  #emit(event: SessionEvent): void {
+  #emit(event: SharedModelEvent): void {
     this.#options.onEvent(event);
     for (const guest of this.#guests.values()) guest.post({ type: 'event', event });
   }
@@ -220,7 +220,7 @@ const NOT_RUN: RanRequest = {
 
 /**
  * Sends a request, and returns its answer as data.
- * @param sequence whose state is held by the tab of the request, not by this one
+ * @param sequence its state is retained by the tab of the request, not by this one
  * @param send calls `onRan` if a worker has run it
  */
 async function answerWith(
@@ -229,7 +229,7 @@ async function answerWith(
 ): Promise<SharedAnswer> {
   let ran = NOT_RUN;
   const { state } = sequence ?? {};
-  const current = sequence && { id: sequence.id, state: state === undefined ? undefined : new HeldValue(state) };
+  const current = sequence && { id: sequence.id, state: state === undefined ? undefined : new RetainedValue(state) };
   const results = await send(current, (one) => (ran = one));
   current?.state?.release();
   const rows = results.map((value): Envelope<unknown> =>
@@ -238,7 +238,7 @@ async function answerWith(
   return { rows, ...ran };
 }
 
-/** Returns what a guest needs of an archive: its manifest and its config. */
+/** Returns what a guest tab needs of an archive: its manifest and its config. */
 function withoutFiles(archive: Archive): Archive {
   const nodes = Object.entries(archive.nodes ?? {}).map(([name, node]) => [name, withoutFiles(node)] as const);
   return { ...archive, files: {}, local: undefined, ...(archive.nodes && { nodes: Object.fromEntries(nodes) }) };

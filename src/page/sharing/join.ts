@@ -18,7 +18,7 @@ export interface JoinOptions extends Pick<SharedSenderOptions, 'makeLocalSender'
   readonly signal: AbortSignal;
 }
 
-/** Why a page has a session of its own, which other tabs do not use. */
+/** Why a page opens its own model, which other tabs do not use. */
 export interface Alone {
   readonly alone: string;
 }
@@ -45,7 +45,7 @@ export async function join(options: OpenerOptions, joining: JoinOptions): Promis
 const LOCK_MS = 5000;
 
 function alone(reason: string, events: JoinOptions['events']): Alone {
-  events.warn(`share: this page has a session of its own, which other tabs do not use: ${reason}`);
+  events.warn(`share: this page opens its own model, which it does not share with other tabs: ${reason}`);
   return { alone: reason };
 }
 
@@ -79,7 +79,7 @@ function needsName(what: string): TabServeError {
   );
 }
 
-/** Options that make no difference to the session: each tab may have its own. */
+/** Options that may differ between the tabs of a share. */
 const PER_TAB = [
   'share',
   'verdicts',

@@ -5,8 +5,8 @@ import { closePictures, TabChannel } from './channel.js';
 import type { GuestMessage, HostMessage, SharedAnswer, SharedRequest } from './messages.js';
 
 /**
- * How long the last answer of a host that leaves may be on its way, in milliseconds: the lock that it then releases
- * takes another way.
+ * How long the last answer of a host tab that leaves may be under way, in milliseconds. The host tab releases its lock
+ * after that, because the release could overtake the answer.
  */
 export const ANSWER_MS = 50;
 
@@ -14,15 +14,15 @@ export const ANSWER_MS = 50;
 export interface RunningRequest {
   /** The chunks of the answer, if it is streamed. */
   readonly chunks: Chunks | undefined;
-  /** Aborts when the guest no longer waits for the answer. */
+  /** Aborts when the guest tab no longer waits for the answer. */
   readonly stop: AbortSignal;
-  /** Tells the guest what the handler says of the answer over HTTP. */
+  /** Tells the guest tab what the handler says of the answer over HTTP. */
   readonly onHttp: (answer: HttpAnswer) => void;
 }
 
 export interface ServedGuestOptions {
   readonly channel: BroadcastChannel;
-  /** The host's id. */
+  /** The host tab's id. */
   readonly host: string;
   readonly answer: (request: SharedRequest, running: RunningRequest) => Promise<SharedAnswer>;
   readonly ask: (question: 'describe' | 'ping') => Promise<unknown>;
@@ -30,7 +30,7 @@ export interface ServedGuestOptions {
 
 type Message = HostMessage extends infer M ? (M extends unknown ? Omit<M, 'host'> : never) : never;
 
-/** The host's side of one guest: answers what comes from another tab. */
+/** Answers the messages of one guest tab, in the host tab. */
 export class ServedGuest {
   readonly #options: ServedGuestOptions;
   readonly #channel: TabChannel<HostMessage, GuestMessage>;
@@ -49,7 +49,7 @@ export class ServedGuest {
     });
   }
 
-  /** Sends a message. One that cannot be sent is reported to the guest. */
+  /** Sends a message. Tells the guest tab if it cannot be sent. */
   post(message: Message): void {
     const refuse = (): void => {
       if (message.type !== 'unreadable') this.post({ type: 'unreadable' });
@@ -64,7 +64,7 @@ export class ServedGuest {
 
   /**
    * Waits until every running request has ended, and its answer has arrived. Later ones are left unanswered, for the
-   * next host.
+   * next host tab.
    */
   async drain(): Promise<void> {
     this.#isLeaving = true;
@@ -76,7 +76,7 @@ export class ServedGuest {
     if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
   }
 
-  /** Drops the guest's requests: it has ended, or the host ends. */
+  /** Drops the guest tab's requests: it has ended, or the host tab ends. */
   close(): void {
     for (const { stop } of this.#running.values()) stop.abort();
     this.#channel.close();
@@ -124,7 +124,7 @@ export class ServedGuest {
   }
 }
 
-/** Sends the chunks of one answer, as long as the guest has room for them. */
+/** Sends the chunks of one answer, as long as the guest tab has room for them. */
 class ChunkSender {
   readonly chunks: Chunks;
   readonly #send: (chunk: Chunk) => void;
@@ -142,7 +142,7 @@ class ChunkSender {
     this.chunks.onChunk = () => this.#pass();
   }
 
-  /** The guest has room for one more. */
+  /** Records that the guest tab has room for one more chunk. */
   more(): void {
     this.#room += 1;
     this.#pass();

@@ -11,9 +11,9 @@ import type { Opening, Sender, SenderEvents } from '../requests/sender.js';
 import { Backoff } from '../workers/recovery.js';
 import { addLoss, whyNotReplayable, type OpenLoss } from '../workers/recovery.js';
 import { computesElsewhere, MAX_BATCHES } from '../workers/slot.js';
-import { Connector, type ConnectorOptions, type SessionLink } from './connector.js';
+import { Connector, type ConnectorOptions, type ModelLink } from './connector.js';
 import { aborted } from './election.js';
-import type { SessionEvent, SessionInfo } from './messages.js';
+import type { SharedModelEvent, SharedModel } from './messages.js';
 
 export interface SharedSenderOptions extends Omit<ConnectorOptions, 'onEvent' | 'log'> {
   /** What it records: the requests of this tab. */
@@ -23,37 +23,36 @@ export interface SharedSenderOptions extends Omit<ConnectorOptions, 'onEvent' | 
   readonly maxRetryTimeoutInSec?: number | undefined;
 }
 
-/** A request that was lost with so many hosts, and then another, is not sent again: it may be what ends their tabs. */
+/** A request that was lost with more host tabs than this is not sent again: it may be what ends them. */
 const MAX_HANDOVERS = 2;
 
 /**
- * How long the host of a share goes on after `dispose`, to answer what it has accepted from other tabs, in
- * milliseconds.
+ * How long the host tab continues after `dispose` to answer what it has accepted from other tabs, in milliseconds.
  */
 const DRAIN_MS = 1000;
 
-/** Requests go to the session one by one: it has the queue. */
+/** Requests go to the host tab one by one, because the queue is there. */
 const ONE_BY_ONE = { batchSize: 1, maxBatchDelay: 0 };
 
 /**
- * Sends the requests of one tab to the session that tabs share: its own, if this tab is the host, or another tab's. When
- * the host ends, its requests go to the next one.
+ * Sends the requests of one tab to the shared model, in this tab or in another one. When the host tab ends, its requests
+ * go to the next one.
  */
 export class SharedSender implements Sender {
   readonly #options: SharedSenderOptions;
   readonly #connector: Connector;
   readonly #backoff: Backoff;
   readonly #closed = new AbortController();
-  /** What requests go to; undefined until the session is open, and after its host has ended. */
-  #link: SessionLink | undefined;
-  #info: SessionInfo | undefined;
+  /** What requests go to; undefined until the shared model is open, and after the host tab has ended. */
+  #link: ModelLink | undefined;
+  #info: SharedModel | undefined;
   #serving: Serving = servingOf({});
   #failure: TabServeError | undefined;
-  /** The requests that have not reached a host. */
+  /** The requests that have not reached a host tab. */
   readonly #backlog = new Backlog();
   /** Those that the link runs, with what aborts them. */
   readonly #running = new Map<Job, AbortController>();
-  /** The loss of a host that is not healed, and its requests that are sent again. */
+  /** The loss of a host tab that is not healed yet, and the requests that are sent again. */
   #loss: OpenLoss | undefined;
   #replayed: readonly Job[] = [];
   /** Callers that wait for a link or a failure. */
@@ -132,8 +131,8 @@ export class SharedSender implements Sender {
     await this.#connector.close(error, DRAIN_MS);
   }
 
-  /** Calls the session, past the queue. If there is no link, waits for the next one. */
-  async #ask<T>(question: (link: SessionLink) => Promise<T>): Promise<T> {
+  /** Asks the host tab, past the queue. If there is no link, waits for the next one. */
+  async #ask<T>(question: (link: ModelLink) => Promise<T>): Promise<T> {
     while (!this.#link) {
       if (this.#failure) throw this.#failure;
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
@@ -162,7 +161,7 @@ export class SharedSender implements Sender {
     this.#announceRecovery();
   }
 
-  /** Connects again after a host was lost, until `maxRetryTimeoutInSec` has passed. */
+  /** Connects again after a host tab was lost, until `maxRetryTimeoutInSec` has passed. */
   async #reconnect(lost: TabServeError): Promise<void> {
     let cause = lost;
     while (!this.#closed.signal.aborted) {
@@ -176,7 +175,7 @@ export class SharedSender implements Sender {
       } catch (error) {
         cause = asTabServeError(error);
         this.#backoff.countFailure(cause);
-        this.#options.events.log(`The shared session could not be opened: ${cause.message}`);
+        this.#options.events.log(`The shared model could not be opened: ${cause.message}`);
         // Another attempt cannot change what is wrong with the archive.
         if (blameOf(cause.code) === 'archive' && !cause.retriable) return this.#fail(cause);
       }
@@ -193,7 +192,7 @@ export class SharedSender implements Sender {
 
   // ── Requests ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Sends what waits to the session, whose queue orders the requests of all tabs. */
+  /** Sends waiting requests to the host tab, whose queue orders the requests of all tabs. */
   #dispatch(): void {
     while (this.#link) {
       const { jobs } = this.#backlog.take(ONE_BY_ONE, performance.now(), { onlyFull: false, explanations: true });
@@ -203,7 +202,7 @@ export class SharedSender implements Sender {
   }
 
   /** Runs a job. It settles, or `#lost` takes it. */
-  async #run(link: SessionLink, job: Job): Promise<void> {
+  async #run(link: ModelLink, job: Job): Promise<void> {
     const { metrics } = this.#options;
     const stop = new AbortController();
     const sentAt = performance.now();
@@ -224,8 +223,8 @@ export class SharedSender implements Sender {
     this.#announceRecovery();
   }
 
-  /** The host has ended: its requests wait for the next one, or fail. No request is to blame for it alone. */
-  #lost(link: SessionLink): void {
+  /** Replays the requests of a host tab that has ended, or fails them. No single request is to blame for the loss. */
+  #lost(link: ModelLink): void {
     if (this.#link !== link) return;
     this.#link = undefined;
     if (this.#closed.signal.aborted) return;
@@ -247,7 +246,7 @@ export class SharedSender implements Sender {
     void this.#reconnect(error);
   }
 
-  /** Announces that a loss is healed: there is a host, and its requests are answered. */
+  /** Announces that a loss is healed, when there is a host tab again and the replayed requests are answered. */
   #announceRecovery(): void {
     const { environment, events } = this.#options;
     if (!this.#loss || !this.#link || this.#replayed.some(({ settled }) => !settled)) return;
@@ -257,8 +256,8 @@ export class SharedSender implements Sender {
     events.recover({ ...loss, backend: this.#info!.backend, took: environment.clock.now() - at });
   }
 
-  /** Something has happened to the session. */
-  #happened(event: SessionEvent): void {
+  /** Reports an event of the shared model to this tab's client. */
+  #happened(event: SharedModelEvent): void {
     const { events } = this.#options;
     if (event.type === 'warn') return events.warn(event.message);
     if (event.type === 'recover') {
@@ -277,7 +276,7 @@ export class SharedSender implements Sender {
 
   #fail(cause: TabServeError): void {
     const why = [...new Set(this.#backoff.reasons)].join(' ') || cause.message;
-    const message = `The shared session was lost, and could not be replaced. ${why}`;
+    const message = `The tab that ran the shared model was lost, and no other tab could replace it. ${why}`;
     const failure = new TabServeError('no-backend', message, { cause });
     this.#stop(failure);
     this.#options.events.fail(failure);
@@ -303,6 +302,6 @@ export class SharedSender implements Sender {
 }
 
 function endedTabs(cause: TabServeError): TabServeError {
-  const message = `${MAX_HANDOVERS + 1} tabs that ran the shared model have ended while they had this request: ${cause.message} Send it again, if it is not what ends them.`;
+  const message = `${MAX_HANDOVERS + 1} tabs that ran the shared model have ended while they had this request: ${cause.message} Send it again only if it is not what ends them.`;
   return new TabServeError('worker-lost', message, { cause });
 }

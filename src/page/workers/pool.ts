@@ -5,7 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import type { HeldValue, Keeper } from '../requests/held-value.js';
+import type { RetainedValue, Keeper } from '../requests/retained-value.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -120,7 +120,7 @@ export class WorkerPool {
     }
   }
 
-  forget(value: HeldValue): void {
+  forget(value: RetainedValue): void {
     for (const { kept, worker } of this.#state.slots.ready)
       if (kept.delete(value)) worker!.connection.tell(({ forget }) => forget(value.key));
   }
@@ -302,7 +302,7 @@ export class WorkerPool {
    * Notes what its worker keeps of what the page holds of a batch. What was released meanwhile is freed there.
    * @param keys the keys of what it keeps
    */
-  #noteKept({ kept }: Slot, values: readonly HeldValue[], keys: readonly string[]): void {
+  #noteKept({ kept }: Slot, values: readonly RetainedValue[], keys: readonly string[]): void {
     for (const value of values) {
       kept.delete(value);
       if (!keys.includes(value.key)) continue;

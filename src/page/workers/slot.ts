@@ -3,7 +3,7 @@ import type { TabServeError } from '../../contract/errors.js';
 import type { LargerRun } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import type { HeldValue } from '../requests/held-value.js';
+import type { RetainedValue } from '../requests/retained-value.js';
 import type { Connection } from './connection.js';
 
 /** What the pool needs of a connection to a worker. */
@@ -47,7 +47,7 @@ export class Slot {
   worker: OpenedWorker | undefined;
   readonly #batches = new Set<Batch>();
   /** What its worker keeps, as it has said, of the values that the page holds. */
-  readonly kept = new WeakSet<HeldValue>();
+  readonly kept = new WeakSet<RetainedValue>();
   /**
    * Its replays, explanations and streams, which `load` and `takes` count differently. There are seldom any, and the
    * pool counts several times for each request.

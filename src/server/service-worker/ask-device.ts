@@ -1,5 +1,5 @@
 import type { Environment } from './environment.js';
-import { end, findHost, type Accepted } from './hosts.js';
+import { end, findPage, type Accepted } from './find-page.js';
 import type { ReplayableRequest } from './replayable-request.js';
 import {
   MAX_ANSWER_MS,
@@ -20,7 +20,7 @@ export type Answer =
   | { readonly response?: Response | undefined; readonly failure: Failure };
 
 /** The most pages that are tried for one request, each after the one before was lost. */
-const MAX_HOSTS = 4;
+const MAX_PAGES = 4;
 
 /**
  * Has a page answer a request. If it is closed, or no longer responds, before it has answered, another page gets the
@@ -35,8 +35,8 @@ export async function askDevice(
   environment: Environment,
 ): Promise<Answer> {
   const lost = new Set<string>();
-  while (lost.size < MAX_HOSTS) {
-    const found = await findHost(ask, lost, signal, environment).catch(() => {
+  while (lost.size < MAX_PAGES) {
+    const found = await findPage(ask, lost, signal, environment).catch(() => {
       signal.throwIfAborted();
       return 'no-answer' as const;
     });

@@ -44,7 +44,7 @@ export function hostModels(server: ModelHttpServer): ModelHost {
   if (current)
     throw new TabServeError(
       'invalid-input',
-      'This page hosts models already. Register all of them with one ModelServer, or dispose the other host first.',
+      'This page hosts models already. Register all of them with one ModelServer, or dispose of what hostModels returned first.',
     );
   const environment: PageEnvironment = { serviceWorker, locks, page: globalThis, clock: browserClock };
   const hosting = new Hosting(server, environment);
@@ -86,7 +86,7 @@ export class Hosting {
     this.ready = new Promise((resolve, reject) => {
       this.#isReady = resolve;
       signal.addEventListener('abort', () =>
-        reject(new TabServeError('disposed', 'The host was disposed before a service worker was active.')),
+        reject(new TabServeError('disposed', 'Hosting was ended before a service worker was active.')),
       );
     });
     this.ready.catch(() => {});

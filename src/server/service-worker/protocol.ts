@@ -57,7 +57,7 @@ export interface Ask {
   readonly tabserve: 'ask';
   readonly protocol: number;
   readonly method: string;
-  /** The path and query behind the base, such as `/predictions/digits/1.0`. */
+  /** The path and query after the base, such as `/predictions/digits/1.0`. */
   readonly path: string;
   /** The model that the path names. */
   readonly model?: string | undefined;
@@ -110,7 +110,7 @@ export const MAX_BROWSER_MS = 2_000;
 
 /**
  * Returns the name of the lock that a page holds for as long as it hosts. The browser releases it when the page ends,
- * however that happens, so a service worker that was stopped and started again finds the hosts, and learns at once that
+ * however that happens, so a service worker that was stopped and started again finds the hosting pages, and learns at once that
  * one is gone.
  */
 export function lockName(host: string, scope: string, protocol = PROTOCOL): string {
@@ -118,7 +118,7 @@ export function lockName(host: string, scope: string, protocol = PROTOCOL): stri
 }
 
 /** Reads a lock's name; undefined for the lock of somebody else. */
-export function hostOfLock(
+export function pageOfLock(
   name: string | undefined,
 ): { readonly protocol: number; readonly host: string; readonly scope: string } | undefined {
   const [, protocol, host, scope] = /^tabserve-host\/(\d+)\/([^/]+)\/(.*)$/.exec(name ?? '') ?? [];

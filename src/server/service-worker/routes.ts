@@ -2,7 +2,7 @@ import { POLICIES, type Policy } from './protocol.js';
 
 /** What a request asks for. */
 export interface Route {
-  /** The path and query behind the base, beginning with a slash. */
+  /** The path and query after the base, beginning with a slash. */
   readonly path: string;
   /** The model that the path names, and its version; undefined for `/ping` and others that name none. */
   readonly model?: string | undefined;
@@ -14,7 +14,7 @@ export interface Route {
 const NAMED_IN_BODY = new Set(['v1/chat/completions', 'v1/completions', 'v1/embeddings']);
 
 /**
- * Returns the path and query behind the base if the body of the request names the model; otherwise undefined.
+ * Returns the path and query after the base if the body of the request names the model; otherwise undefined.
  *
  * @param base ends with a slash
  */
@@ -41,10 +41,10 @@ export function routeOf(
 ): Route | undefined {
   const { origin, pathname, search } = new URL(url);
   if (origin !== base.origin || !pathname.startsWith(base.pathname)) return undefined;
-  const behindBase = pathname.slice(base.pathname.length);
-  const path = `/${behindBase.split('/').filter(Boolean).join('/')}${search}`;
+  const afterBase = pathname.slice(base.pathname.length);
+  const path = `/${afterBase.split('/').filter(Boolean).join('/')}${search}`;
   // As TorchServe reads a path: decoded, then split.
-  const segments = decoded(behindBase).split('/').filter(Boolean);
+  const segments = decoded(afterBase).split('/').filter(Boolean);
   const isNavigation = mode === 'navigate';
   const named = namedIn(segments, isNavigation && method === 'GET');
   if (named) {

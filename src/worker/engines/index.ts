@@ -11,7 +11,7 @@ import { tfjsWebgl } from './tfjs-webgl.js';
 import { tfjsWebgpu } from './tfjs-webgpu.js';
 
 /**
- * Every engine on each of its backends in a browser, as a lazy chunk. Each loader is a module of its own, so that a
+ * Every engine on each of its backends in a browser, as a lazy script. Each loader is a module of its own, so that a
  * bundler can leave it and its files out.
  */
 export const allEngines = {

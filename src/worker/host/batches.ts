@@ -12,7 +12,7 @@ import type { OpenHandler } from './open-handlers.js';
 import { ChunkSender } from './chunk-sender.js';
 import { withAnswer } from './http-rows.js';
 import type { LargerRuns } from './larger-runs.js';
-import { keepStates, takeStates } from './kept-states.js';
+import { keepStates, takeStates } from './retained-states.js';
 import { Recorder } from './recorder.js';
 import { runBatch } from './run-batch.js';
 

@@ -8,7 +8,7 @@ import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import { MAX_IMAGE_PIXELS } from '../../contract/limits.js';
 import { readHttpAnswer, readHttpRequest } from './http-rows.js';
-import { LOST_STATE } from './kept-states.js';
+import { LOST_STATE } from './retained-states.js';
 import { Recorder } from './recorder.js';
 import { VERSION } from '../../contract/version.js';
 

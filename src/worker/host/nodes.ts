@@ -1,4 +1,4 @@
-/** What only workflows need: a chunk of its own, since few handlers are workflows. */
+/** What only workflows need: a script of its own, since few handlers are workflows. */
 import type { Archive } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError, atNode, PredictionError, TabServeError } from '../../contract/errors.js';

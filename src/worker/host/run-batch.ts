@@ -5,7 +5,7 @@ import { checkLength } from '../handlers/handler-contract.js';
 import { transferablesOf, transferResult } from '../outputs/transfer.js';
 import { batchContext, type BatchContext, type BatchOptions, type HandlerEnvironment } from './context.js';
 import { notCloneable } from './endpoint.js';
-import { copyStates } from './kept-states.js';
+import { copyStates } from './retained-states.js';
 import { describeValue, shorten } from '../../contract/describe-value.js';
 import type { Handler } from '../../contract/handler.js';
 import type { Session, Tensors } from '../../contract/tensors.js';

@@ -1,4 +1,4 @@
-/** TorchServe's workflow archives: a chunk of its own, since few models are one. */
+/** TorchServe's workflow archives: a script of its own, since few models are one. */
 import type { Archive, ModelConfig, NodeConfig } from '../../contract/archive.js';
 import { shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';

@@ -1,4 +1,4 @@
-/** The archives of a workflow's nodes: a chunk of its own, since few archives have nodes. */
+/** The archives of a workflow's nodes: a script of its own, since few archives have nodes. */
 import { allParts, type Archive, type FileProgress, type Part } from '../../contract/archive.js';
 import type { EngineName } from '../../contract/backends.js';
 import { atNode, messageOf, TabServeError } from '../../contract/errors.js';

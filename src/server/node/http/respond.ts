@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GrowingBytes } from '../../../shared/growing-bytes.js';
-import type { HeldBodies } from './held-bodies.js';
+import type { BufferedBodies } from './buffered-bodies.js';
 import { guard, preflightHeaders, type GuardOptions } from './guard.js';
 import { NodeRequest } from './node-request.js';
 import type { HttpRequest, HttpResponse } from '../../http/messages.js';
@@ -21,7 +21,7 @@ export async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: (request: HttpRequest) => Promise<HttpResponse>,
-  { bodies, ...options }: GuardOptions & { readonly bodies: HeldBodies },
+  { bodies, ...options }: GuardOptions & { readonly bodies: BufferedBodies },
 ): Promise<void> {
   const { host, path } = targetOf(incoming);
   // Of several, a proxy may have looked at another one.
@@ -79,12 +79,12 @@ const SMALL = 2 ** 18;
  */
 async function smallBody(
   incoming: IncomingMessage,
-  bodies: HeldBodies,
+  bodies: BufferedBodies,
 ): Promise<ArrayBuffer | ReadableStream<Uint8Array<ArrayBuffer>> | undefined> {
   const size = Number(incoming.headers['content-length'] ?? NaN);
   if (!(size > 0 && size <= SMALL)) return undefined;
   const bytes = new GrowingBytes();
-  let held!: ReturnType<HeldBodies['begin']>;
+  let held!: ReturnType<BufferedBodies['begin']>;
   const failure = await new Promise<unknown>((resolve) => {
     held = bodies.begin(resolve);
     incoming.on('data', (chunk: Buffer) => {
@@ -108,10 +108,10 @@ const MAX_HELD = 2 ** 16;
  * Returns a body as a stream. Chunks that come together are merged: a client may send a million of a single byte each.
  * Unlike `Readable.toWeb`, cancelling it does not end the connection, on which the answer is still to be sent.
  */
-function bodyOf(incoming: IncomingMessage, bodies: HeldBodies): ReadableStream<Uint8Array<ArrayBuffer>> {
+function bodyOf(incoming: IncomingMessage, bodies: BufferedBodies): ReadableStream<Uint8Array<ArrayBuffer>> {
   const held = new GrowingBytes();
   let isOpen = true;
-  let counted: ReturnType<HeldBodies['begin']>;
+  let counted: ReturnType<BufferedBodies['begin']>;
   let delivery: NodeJS.Immediate | undefined;
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {

@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { TabServeError } from '../../../contract/errors.js';
 import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 import type { GuardOptions } from './guard.js';
-import { HeldBodies } from './held-bodies.js';
+import { BufferedBodies } from './buffered-bodies.js';
 import { respond } from './respond.js';
 
 /** Where and how to listen. */
@@ -66,7 +66,7 @@ export async function serveHttp(
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_MS,
   };
-  const bodies = new HeldBodies();
+  const bodies = new BufferedBodies();
   const answers = new Set<ServerResponse>();
   /** Requests without an answer, by their connection. */
   const unanswered = new WeakMap<Socket, number>();

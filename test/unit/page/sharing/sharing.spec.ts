@@ -39,7 +39,7 @@ class GatedWorker extends EchoWorker {
 
 const gated = (): GatedWorker => new GatedWorker();
 
-/** Opens tabs, the first of which becomes the host. */
+/** Opens tabs, the first of which becomes the host tab. */
 async function open(
   world: ShareWorld,
   names: string,
@@ -63,7 +63,7 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-/** Waits until so many requests are in the session's queue. */
+/** Waits until so many requests are in the host tab's queue. */
 async function pending(tab: Client, count: number): Promise<void> {
   const now = async (): Promise<number> => (await tab.describe()).jobQueueStatus.pendingRequests;
   for (let turn = 0; turn < 500 && (await now()) !== count; turn += 1)
@@ -73,7 +73,7 @@ async function pending(tab: Client, count: number): Promise<void> {
 
 test.beforeEach(() => GatedWorker.reset());
 
-test('tabs with the same options use one session; its requests are counted together, and each tab sees the backend', async () => {
+test('tabs with the same options share one model; its requests are counted together, and each tab sees the backend', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'abcde');
   expect(world.live).toBe(1);
@@ -110,7 +110,7 @@ test('requests of several tabs run in one batch, by priority', async () => {
   for (const tab of tabs) await tab.dispose();
 });
 
-test('when the host’s tab ends under a hundred requests, another tab takes over and answers them all', async () => {
+test('when the host tab ends under a hundred requests, another tab takes over and answers them all', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'abcde', { jobQueueSize: 200 }, undefined, gated);
   const guests = tabs.slice(1);
@@ -129,7 +129,7 @@ test('when the host’s tab ends under a hundred requests, another tab takes ove
   for (const tab of guests) await tab.dispose();
 });
 
-test('a full queue of the session refuses requests, but none that an earlier host had accepted', async () => {
+test('a full queue of the shared model refuses requests, but none that an earlier host tab had accepted', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'abc', { jobQueueSize: 2 }, undefined, gated);
   GatedWorker.isOpen = false;
@@ -144,7 +144,7 @@ test('a full queue of the session refuses requests, but none that an earlier hos
   for (const tab of tabs.slice(1)) await tab.dispose();
 });
 
-test('a transferred input is lost with its host, which is a typed error that says to retry', async () => {
+test('a transferred input is lost with its host tab, which is a typed error that says to retry', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab', {}, undefined, gated);
   GatedWorker.isOpen = false;
@@ -172,7 +172,7 @@ test('a request that ends three tabs is not sent to a fourth', async () => {
   await tabs[3]!.dispose();
 });
 
-test('the host’s client that is disposed of leaves the session to another tab, and nothing stays behind', async () => {
+test('the host tab’s client that is disposed of leaves the shared model to another tab, and nothing stays behind', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'abc');
   await tabs[0]!.dispose();
@@ -200,7 +200,7 @@ test('a client that is disposed of while it joins the share leaves nothing', asy
   expect([world.channels.size, world.locks.names.length, world.live]).toEqual([0, 0, 0]);
 });
 
-test('the host’s client that is disposed of first answers what it has accepted, for a second at most', async () => {
+test('the host tab’s client that is disposed of first answers what it has accepted, for a second at most', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'abc', {}, undefined, gated);
   GatedWorker.isOpen = false;
@@ -227,7 +227,7 @@ test('the host’s client that is disposed of first answers what it has accepted
   await tabs[2]!.dispose();
 });
 
-test('the host’s client that is disposed of soon after an answer waits for a request that it has accepted since', async () => {
+test('the host tab’s client that is disposed of soon after an answer waits for a request that it has accepted since', async () => {
   const world = new ShareWorld();
   const [host, guest] = await open(world, 'ab', {}, undefined, gated);
   expect(await guest!.predict('before')).toBe('before');
@@ -237,7 +237,7 @@ test('the host’s client that is disposed of soon after an answer waits for a r
   await until(() => GatedWorker.batches.length === 2);
   let hasLeft = false;
   const left = host!.dispose().then(() => (hasLeft = true));
-  // The first answer is certainly with the guest now.
+  // The first answer is certainly with the guest tab now.
   await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
   expect(hasLeft).toBe(false);
   GatedWorker.open();
@@ -246,7 +246,7 @@ test('the host’s client that is disposed of soon after an answer waits for a r
   await guest!.dispose();
 });
 
-test('the host’s client that is disposed of just after an answer leaves when that has arrived', async () => {
+test('the host tab’s client that is disposed of just after an answer leaves when that has arrived', async () => {
   const world = new ShareWorld();
   const [host, guest] = await open(world, 'ab');
   // Its messages take longer than the locks.
@@ -267,7 +267,7 @@ test('a page in the back/forward cache is neither host nor candidate, and takes 
   GatedWorker.isOpen = false;
   const asked = tabs[2]!.predict('waits');
   await until(() => GatedWorker.batches.length === 1);
-  // The next in the queue leaves before the host does.
+  // The next in the queue leaves before the host tab does.
   world.hide('b');
   world.hide('a');
   await until(() => GatedWorker.batches.length === 2);
@@ -290,7 +290,7 @@ test('a page in the back/forward cache is neither host nor candidate, and takes 
   await until(() => world.live === 0 && world.locks.names.length === 0);
 });
 
-test('a host that answers nothing is replaced, and is a guest when it is back', async () => {
+test('a host tab that answers nothing is replaced, and is a guest tab when it is back', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab', {}, undefined, gated);
   const former = tabs[0]!;
@@ -325,7 +325,7 @@ test('tabs of other options, of another name or of another model do not share', 
   for (const tab of tabs) await tab.dispose();
 });
 
-test('a page that cannot share has a session of its own, and says why', async () => {
+test('a page that cannot share opens its own model, and says why', async () => {
   const world = new ShareWorld();
   const refused = {
     ...world.environment('b'),
@@ -347,9 +347,9 @@ test('a page that cannot share has a session of its own, and says why', async ()
   for (const tab of tabs) tab.on('warn', ({ message }) => warnings.push(message));
   for (const tab of tabs) await tab.initialize();
   expect(warnings).toEqual([
-    'share: this page has a session of its own, which other tabs do not use: this browser has no Web Locks.',
-    'share: this page has a session of its own, which other tabs do not use: the browser refuses it: Access denied',
-    'share: this page has a session of its own, which other tabs do not use: the browser refuses it: The operation is insecure.',
+    'share: this page opens its own model, which it does not share with other tabs: this browser has no Web Locks.',
+    'share: this page opens its own model, which it does not share with other tabs: the browser refuses it: Access denied',
+    'share: this page opens its own model, which it does not share with other tabs: the browser refuses it: The operation is insecure.',
   ]);
   expect(world.live).toBe(3);
   expect((await tabs[0]!.describe()).sharing).toEqual({ role: 'alone', reason: 'this browser has no Web Locks.' });
@@ -405,7 +405,7 @@ test('the option is checked', async () => {
   await files.dispose();
 });
 
-test('aborts and timeouts of a guest reach the session', async () => {
+test('aborts and timeouts of a guest tab reach the host tab', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab', {}, undefined, gated);
   GatedWorker.isOpen = false;
@@ -491,7 +491,7 @@ class StreamingWorker extends EchoWorker {
   }
 }
 
-test('a guest’s streamed answer goes on behind its last part when the host is closed', async () => {
+test('a guest tab’s streamed answer continues after its last part when the host tab is closed', async () => {
   class Lasting extends StreamingWorker {
     override readonly goesOn = true;
   }
@@ -506,7 +506,7 @@ test('a guest’s streamed answer goes on behind its last part when the host is 
   await guest!.dispose();
 });
 
-test('a guest’s streams and sequences go on at the session', async () => {
+test('a guest tab’s streams and sequences continue in the host tab', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab', {}, undefined, () => new StreamingWorker());
   for (const tab of tabs) {
@@ -551,7 +551,7 @@ test('what a handler says of an answer over HTTP reaches the tab of the request'
   }
 });
 
-test('a guest’s explanations and tensors go to the session; an explanation begins anew, once, when its host ends', async () => {
+test('a guest tab’s explanations and tensors go to the host tab; an explanation begins anew, once, when its host tab ends', async () => {
   const world = new ShareWorld();
   const asked: string[] = [];
   class Asked extends StreamingWorker {
@@ -576,7 +576,7 @@ test('a guest’s explanations and tensors go to the session; an explanation beg
   for (const tab of tabs.slice(1)) await tab.dispose();
 });
 
-test('a session that cannot be opened is an error in each tab, and the next attempt is free', async () => {
+test('a shared model that cannot be opened is an error in each tab, and the next attempt is free', async () => {
   const world = new ShareWorld();
   let isBroken = true;
   class Broken extends EchoWorker {
@@ -600,7 +600,7 @@ test('a session that cannot be opened is an error in each tab, and the next atte
   for (const tab of tabs) await tab.dispose();
 });
 
-test('what cannot go to another tab, and what the session refuses, is an error of that request alone', async () => {
+test('what cannot go to another tab, and what the host tab refuses, is an error of that request alone', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab');
   for (const tab of tabs) {
@@ -610,7 +610,7 @@ test('what cannot go to another tab, and what the session refuses, is an error o
   for (const tab of tabs) await tab.dispose();
 });
 
-test('a request that cannot be read in the host’s tab fails, and others are answered', async () => {
+test('a request that cannot be read in the host tab fails, and others are answered', async () => {
   const world = new ShareWorld();
   const tabs = await open(world, 'ab');
   world.isUnreadable = (message) => JSON.stringify(message).includes('a frame too large');
@@ -630,7 +630,7 @@ async function withFrames(VideoFrame: unknown, work: () => Promise<void>): Promi
   }
 }
 
-test('an answer whose frame cannot be read in the host’s tab is told to the guest', async () => {
+test('an answer whose frame cannot be read in the host tab is told to the guest tab', async () => {
   /** A frame whose GPU was lost. */
   class LostFrame {
     allocationSize(): number {
@@ -660,7 +660,7 @@ test('an answer whose frame cannot be read in the host’s tab is told to the gu
   });
 });
 
-test('an answer whose frame cannot be made in the guest’s tab ends the guest’s connection, with the reason', async () => {
+test('an answer whose frame cannot be made in the guest tab ends the guest tab’s connection, with the reason', async () => {
   const VideoFrame = function (): never {
     throw new RangeError('Out of memory');
   };

@@ -5,16 +5,16 @@ import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { HandleAnswer } from '../../../../src/contract/wire.ts';
 import { prepare, type Prepared } from '../../../../src/page/requests/inputs.ts';
 import { keepInput } from '../../../../src/page/requests/keep.ts';
-import type { HeldValue } from '../../../../src/page/requests/held-value.ts';
+import type { RetainedValue } from '../../../../src/page/requests/retained-value.ts';
 import { unwrap } from '../../../../src/worker/handlers/row.ts';
 import { settle, World, type FakeWorker } from '../../support/pool-world.ts';
 
-const keep = (input: unknown): HeldValue => keepInput(prepare(input) as Prepared) as HeldValue;
+const keep = (input: unknown): RetainedValue => keepInput(prepare(input) as Prepared) as RetainedValue;
 
 const lost = errorToData(new TabServeError('state-lost', 'It is gone.'));
 
 /** Answers the worker's oldest batch: it keeps what it has made of these inputs. */
-async function answer(worker: FakeWorker, kept: readonly HeldValue[], given: Partial<HandleAnswer> = {}) {
+async function answer(worker: FakeWorker, kept: readonly RetainedValue[], given: Partial<HandleAnswer> = {}) {
   worker.answer({ kept: kept.map(({ key }) => key), ...given });
   await settle();
 }

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@playwright/test';
 import type { HttpRequest } from '../../../../../src/server/http/messages.ts';
-import { HeldBodies } from '../../../../../src/server/node/http/held-bodies.ts';
+import { BufferedBodies } from '../../../../../src/server/node/http/buffered-bodies.ts';
 import { respond } from '../../../../../src/server/node/http/respond.ts';
 
 /** What a server may do with a body that is larger than it wants. */
@@ -23,7 +23,7 @@ for (const [what, answer] of Object.entries(ANSWERS))
     const seen: IncomingMessage[] = [];
     const server = createServer((incoming, outgoing) => {
       seen.push(incoming);
-      void respond(incoming, outgoing, answer, { hosts: [], origins: [], bodies: new HeldBodies() });
+      void respond(incoming, outgoing, answer, { hosts: [], origins: [], bodies: new BufferedBodies() });
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     // `fetch` goes away with the answer. This client sends its whole body.
@@ -64,7 +64,7 @@ for (const [target, header, answer] of [
         const { pathname, search } = new URL(url);
         return new Response(pathname + search);
       };
-      void respond(incoming, outgoing, told, { hosts: ['allowed.example'], origins: [], bodies: new HeldBodies() });
+      void respond(incoming, outgoing, told, { hosts: ['allowed.example'], origins: [], bodies: new BufferedBodies() });
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -86,7 +86,7 @@ test('a body of 200,000 chunks of one byte comes in few pieces, whole', async ()
       }
       return new Response('read');
     };
-    void respond(incoming, outgoing, read, { hosts: [], origins: [], bodies: new HeldBodies() });
+    void respond(incoming, outgoing, read, { hosts: [], origins: [], bodies: new BufferedBodies() });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -104,7 +104,7 @@ test('two Host headers are a bad request, whichever of them is allowed', async (
     void respond(incoming, outgoing, async () => new Response('told'), {
       hosts: [],
       origins: [],
-      bodies: new HeldBodies(),
+      bodies: new BufferedBodies(),
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -121,7 +121,7 @@ test('two Host headers are a bad request, whichever of them is allowed', async (
 });
 
 test('what clients announce and do not send takes no room of the bodies that arrive', async () => {
-  const bodies = new HeldBodies(2 ** 20);
+  const bodies = new BufferedBodies(2 ** 20);
   const server = createServer((incoming, outgoing) => {
     const answer = async (request: HttpRequest): Promise<Response> =>
       new Response(`${(await request.arrayBuffer()).byteLength} read`);
@@ -158,7 +158,7 @@ test('of the origins that the guard and a handler allow, the guard’s counts, a
   const own = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Own', Vary: 'Accept' };
   const server = createServer((incoming, outgoing) => {
     const answer = async (): Promise<Response> => new Response('answered', { headers: own });
-    void respond(incoming, outgoing, answer, { hosts: [], origins: [origin], bodies: new HeldBodies() });
+    void respond(incoming, outgoing, answer, { hosts: [], origins: [origin], bodies: new BufferedBodies() });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const ask = async (headers: Record<string, string>): Promise<readonly (string | null)[]> => {

@@ -1,10 +1,10 @@
 import { expect, test } from '@playwright/test';
-import { HeldBodies } from '../../../../../src/server/node/http/held-bodies.ts';
+import { BufferedBodies } from '../../../../../src/server/node/http/buffered-bodies.ts';
 
-test('HeldBodies: the oldest body is evicted when all hold too much; one alone never is', () => {
-  const bodies = new HeldBodies(100);
+test('BufferedBodies: the oldest body is evicted when all hold too much; one alone never is', () => {
+  const bodies = new BufferedBodies(100);
   const evicted: string[] = [];
-  const begin = (name: string): ReturnType<HeldBodies['begin']> =>
+  const begin = (name: string): ReturnType<BufferedBodies['begin']> =>
     bodies.begin(({ status, code }) => evicted.push(`${name} ${status} ${code}`));
   const first = begin('first');
   first.add(150);

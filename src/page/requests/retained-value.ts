@@ -14,7 +14,7 @@ export interface KeptInput {
 }
 
 /** The values of which a worker needs the key alone. */
-export type KnownValues = Pick<WeakSet<HeldValue>, 'has'>;
+export type KnownValues = Pick<WeakSet<RetainedValue>, 'has'>;
 
 /** Of a worker that keeps nothing, or of which nothing is known. */
 export const NONE_KNOWN: KnownValues = new WeakSet();
@@ -22,14 +22,14 @@ export const NONE_KNOWN: KnownValues = new WeakSet();
 /** The workers of a client. A value does not keep them from being collected when the client has been disposed of. */
 export interface Keeper {
   /** Frees what the workers keep of a value. */
-  forget(value: HeldValue): void;
+  forget(value: RetainedValue): void;
 }
 
 /**
  * What the page holds and a worker keeps: an input of `client.keep`, a sequence's state. The worker may lose it at any
  * time, since the page can send it again.
  */
-export class HeldValue implements KeptInput {
+export class RetainedValue implements KeptInput {
   /** No other value has it, in any tab. */
   readonly key = `kept/${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   value: unknown;

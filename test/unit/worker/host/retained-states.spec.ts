@@ -1,6 +1,6 @@
 // The states of sequences that a worker keeps, and what they take of its budget.
 import { expect, test } from '@playwright/test';
-import { copyStates, keepStates, LOST_STATE, takeStates } from '../../../../src/worker/host/kept-states.ts';
+import { copyStates, keepStates, LOST_STATE, takeStates } from '../../../../src/worker/host/retained-states.ts';
 import { StateBudget } from '../../../../src/worker/host/state-budget.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 

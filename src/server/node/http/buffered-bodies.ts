@@ -4,7 +4,7 @@ import { ServingError } from '../../serving-error.js';
 const MAX_BYTES = 2 ** 28;
 
 /** A body that is being read. */
-interface HeldBody {
+interface BufferedBody {
   bytes: number;
   /** Ends the reading. */
   readonly evict: (why: ServingError) => void;
@@ -14,10 +14,10 @@ interface HeldBody {
  * The bodies that a server is reading. If they hold too much in total, the oldest one is evicted: requests that are
  * sent in one go are answered beside any number of clients that stop in the middle of theirs, or send it slowly.
  */
-export class HeldBodies {
+export class BufferedBodies {
   readonly #limit: number;
   /** In the order in which the requests came. */
-  readonly #bodies = new Set<HeldBody>();
+  readonly #bodies = new Set<BufferedBody>();
   #total = 0;
 
   constructor(limit = MAX_BYTES) {
@@ -25,8 +25,8 @@ export class HeldBodies {
   }
 
   /** Counts a body from now on. Returns functions that add the bytes of a chunk, and that end it. */
-  begin(evict: HeldBody['evict']): { readonly add: (bytes: number) => void; readonly end: () => void } {
-    const body: HeldBody = { bytes: 0, evict };
+  begin(evict: BufferedBody['evict']): { readonly add: (bytes: number) => void; readonly end: () => void } {
+    const body: BufferedBody = { bytes: 0, evict };
     this.#bodies.add(body);
     return {
       add: (bytes) => {
@@ -44,7 +44,7 @@ export class HeldBodies {
     };
   }
 
-  #remove(body: HeldBody): void {
+  #remove(body: BufferedBody): void {
     if (this.#bodies.delete(body)) this.#total -= body.bytes;
   }
 }

@@ -3,7 +3,7 @@ import type { Environment } from './environment.js';
 import {
   MAX_BROWSER_MS,
   MAX_HANDSHAKE_MS,
-  hostOfLock,
+  pageOfLock,
   PROTOCOL,
   type Ask,
   type Failure,
@@ -22,10 +22,10 @@ export interface Accepted {
  * the least busy one. What it knows comes from the browser's locks and from the pages, so a service worker that has
  * just been started knows it too.
  *
- * @param lost hosts that are not asked again
+ * @param lost hosting pages that are not asked again
  * @throws the signal's reason
  */
-export async function findHost(
+export async function findPage(
   ask: Omit<Ask, 'tabserve' | 'protocol'>,
   lost: ReadonlySet<string>,
   signal: AbortSignal,
@@ -33,9 +33,9 @@ export async function findHost(
 ): Promise<Accepted | Failure> {
   const limit = { milliseconds: MAX_BROWSER_MS, clock };
   const { held = [] } = await withinLimit('The browser', () => locks.query(), limit);
-  const hosts = held.flatMap(({ name }) => hostOfLock(name) ?? []).filter((one) => one.scope === scope);
-  const possible = hosts.filter(({ protocol, host }) => protocol === PROTOCOL && !lost.has(host));
-  if (possible.length === 0) return hosts.some(({ protocol }) => protocol !== PROTOCOL) ? 'other-version' : 'no-host';
+  const found = held.flatMap(({ name }) => pageOfLock(name) ?? []).filter((one) => one.scope === scope);
+  const possible = found.filter(({ protocol, host }) => protocol === PROTOCOL && !lost.has(host));
+  if (possible.length === 0) return found.some(({ protocol }) => protocol !== PROTOCOL) ? 'other-version' : 'no-host';
   const pages = await withinLimit(
     'The browser',
     () => clients.matchAll({ type: 'window', includeUncontrolled: true }),
