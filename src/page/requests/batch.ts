@@ -27,7 +27,7 @@ export class Batch {
     return this.#jobs[0]!.id;
   }
 
-  /** Number of jobs, settled ones included: an aborted run goes on. */
+  /** Number of jobs, settled ones included: an aborted run continues. */
   get jobs(): number {
     return this.#jobs.length;
   }
@@ -37,9 +37,9 @@ export class Batch {
     return this.#jobs.filter(({ settled }) => !settled);
   }
 
-  /** What the page holds of its rows. */
-  get kept(): readonly RetainedValue[] {
-    return this.#jobs.flatMap((job) => job.kept);
+  /** What the page retains of its rows. */
+  get retained(): readonly RetainedValue[] {
+    return this.#jobs.flatMap((job) => job.retained);
   }
 
   /** Whether it is an explanation, beside which its worker answers other requests. */
@@ -60,12 +60,12 @@ export class Batch {
 
   /**
    * Returns what is sent to the worker, and what moves there with it.
-   * @param known the values of which the worker needs the key alone
+   * @param known the values of which the worker needs only the key
    * @throws `not-cloneable` if there is no memory for a copy of an input
    */
   message(known: KnownValues): readonly [HandleRequest, Transferable[]] {
     const messages = this.#messages(known);
-    const { kept } = this;
+    const { retained } = this;
     const { id, request, chunks } = this.#jobs[0]!;
     const [ids, params]: [string[], Params[]] = [[], []];
     for (const job of this.#jobs)
@@ -87,7 +87,7 @@ export class Batch {
         ...(chunks?.resume !== undefined && { resumed: chunks.resume }),
         ...this.#sequences(known, transferables),
         ...this.#http(),
-        ...(kept.length > 0 && { kept: kept.map(({ key }) => key) }),
+        ...(retained.length > 0 && { kept: retained.map(({ key }) => key) }),
       },
       [...transferables],
     ];
@@ -133,7 +133,8 @@ export class Batch {
 
   /**
    * Settles the jobs with their rows of an answer.
-   * @returns the jobs that have to run again, with all that the page holds of them: the worker does not have it any more
+   * @returns the jobs that have to run again with everything that the page retains of them, because the worker no longer
+   *   has it
    */
   resolve({ rows, timings, nodes, states, handlerTime, memory }: HandleAnswer): readonly Job[] {
     const again: Job[] = [];
@@ -141,7 +142,7 @@ export class Batch {
     for (const job of this.#jobs) {
       const state = states?.[from];
       const own = rows.slice(from, (from += job.size));
-      if (own.some(lacksState) && job.sendKept()) again.push(job);
+      if (own.some(lacksState) && job.sendInFull()) again.push(job);
       else
         job.resolve({
           timings,

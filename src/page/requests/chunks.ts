@@ -1,16 +1,16 @@
 import type { HttpAnswer } from '../../contract/http.js';
 
-/** A chunk of an answer, with what another worker needs to go on behind it. */
+/** A chunk of an answer, with what another worker needs to continue after it. */
 export interface Chunk {
   readonly chunk: unknown;
-  /** Undefined if an answer cannot go on here. */
+  /** Undefined if another worker cannot continue the answer here. */
   readonly resume?: unknown;
   /** What the handler has said of the answer over HTTP. */
   readonly http?: HttpAnswer;
 }
 
 /**
- * How many chunks may be on their way to the page or wait there to be read. With two, the worker makes one while the
+ * How many chunks may be under way to the page or wait there to be read. With two, the worker makes one while the
  * page reads the other.
  */
 const ROOM = 2;
@@ -26,8 +26,8 @@ export class Chunks {
   /** Called when a chunk has arrived. */
   onChunk: (() => void) | undefined;
   #unread: Chunk[] = [];
-  /** How many unread chunks are of workers that were lost: the first ones. They take no room. */
-  #kept = 0;
+  /** How many of the first unread chunks are from workers that were lost. They take no room. */
+  #retained = 0;
   #resume: unknown;
   #wasRead = false;
   readonly #restarts: boolean;
@@ -44,7 +44,7 @@ export class Chunks {
 
   /** How many chunks a worker may send. */
   get room(): number {
-    return ROOM + this.#kept - this.#unread.length;
+    return ROOM + this.#retained - this.#unread.length;
   }
 
   /** Whether the worker has to wait until the caller reads a chunk. */
@@ -52,12 +52,12 @@ export class Chunks {
     return this.room <= 0;
   }
 
-  /** What came with the last chunk; undefined before the first, and if the answer cannot go on behind it. */
+  /** What came with the last chunk; undefined before the first, and if the answer cannot continue after it. */
   get resume(): unknown {
     return this.#resume;
   }
 
-  /** Whether another run may follow: from the start, or behind the last chunk. */
+  /** Whether another run may follow: from the start, or after the last chunk. */
   get replayable(): boolean {
     return !this.#wasRead || this.#restarts || this.#resume !== undefined;
   }
@@ -76,20 +76,20 @@ export class Chunks {
   take(): Chunk {
     const chunk = this.#unread.shift()!;
     this.#wasRead = true;
-    if (this.#kept > 0) this.#kept -= 1;
+    if (this.#retained > 0) this.#retained -= 1;
     else this.onRead?.();
     return chunk;
   }
 
-  /** Forgets the unread chunks unless the answer goes on behind them. */
+  /** Drops the unread chunks unless the answer continues after them. */
   lose(): void {
     if (this.#resume === undefined) this.clear();
-    this.#kept = this.#unread.length;
+    this.#retained = this.#unread.length;
   }
 
-  /** Forgets the unread chunks: nobody wants them. */
+  /** Drops the unread chunks: nobody wants them. */
   clear(): void {
     this.#unread = [];
-    this.#kept = 0;
+    this.#retained = 0;
   }
 }

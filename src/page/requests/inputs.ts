@@ -10,16 +10,16 @@ import { mapLeaves } from './copy.js';
 import { OwnImage } from './pictures.js';
 import { isBitmap, isFrame, pictureOf } from './pictures.js';
 
-/** One input, which the page keeps until its answer is there. */
+/** One input, which the page retains until its answer is there. */
 export interface Prepared {
   /**
    * Returns a new message at each call; undefined if the input can be sent only once and was sent.
-   * @param known the kept inputs of which the worker needs the key alone
+   * @param known the kept inputs of which the worker needs only the key
    * @throws if a copy could not be made, here or in `snapshot`
    */
   message(known?: KnownValues): Message | undefined;
   /** The kept inputs in it, if there are any. */
-  readonly kept?: readonly RetainedValue[];
+  readonly retained?: readonly RetainedValue[];
   /**
    * Copies what the caller may change, before the call returns. A message may be made first, so that the worker need
    * not wait for this copy.
@@ -87,8 +87,8 @@ class PreparedInput implements Prepared {
   /** Pictures by the object that stands for them in `#source`. */
   readonly #images = new Map<object, OwnImage>();
   /** The kept inputs in it. */
-  readonly #kept = new Set<RetainedValue>();
-  /** What is sent in the place of a URL object, or of an audio file that the page decodes. */
+  readonly #retained = new Set<RetainedValue>();
+  /** What is sent instead of a URL object, or of an audio file that the page decodes. */
   readonly #files = new Map<object, Blob | AudioSamples>();
   #source: unknown;
   #hasSnapshot: boolean;
@@ -106,7 +106,7 @@ class PreparedInput implements Prepared {
         if (leaf instanceof RetainedValue) {
           if (!leaf.use())
             throw new TabServeError('invalid-input', 'The kept input was released. Keep it again: client.keep(input).');
-          this.#kept.add(leaf);
+          this.#retained.add(leaf);
           return leaf;
         }
         checkUsable(leaf);
@@ -146,8 +146,8 @@ class PreparedInput implements Prepared {
     throw (failed as PromiseRejectedResult).reason;
   }
 
-  get kept(): readonly RetainedValue[] {
-    return [...this.#kept];
+  get retained(): readonly RetainedValue[] {
+    return [...this.#retained];
   }
 
   get replayable(): boolean {
@@ -179,9 +179,9 @@ class PreparedInput implements Prepared {
     const transferables = new Set<Transferable>();
     const value = mapLeaves(this.#source, (leaf) => {
       if (leaf instanceof RetainedValue) {
-        const kept = leaf.message(known);
-        for (const one of kept.transferables) transferables.add(one);
-        return kept.value;
+        const message = leaf.message(known);
+        for (const one of message.transferables) transferables.add(one);
+        return message.value;
       }
       const image = this.#images.get(leaf);
       if (image) {
@@ -216,8 +216,8 @@ class PreparedInput implements Prepared {
     // Pictures that were not sent are put back, and then closed with the others.
     this.rollback();
     for (const image of this.#images.values()) image.close();
-    for (const kept of this.#kept) kept.leave();
-    this.#kept.clear();
+    for (const one of this.#retained) one.leave();
+    this.#retained.clear();
   }
 }
 

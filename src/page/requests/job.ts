@@ -75,7 +75,7 @@ export class Job {
   #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
   /** Whether what the page holds of it is sent to any worker in full. */
-  #sendsKept = false;
+  #sendsInFull = false;
 
   constructor(rows: readonly Prepared[], options: JobOptions) {
     ({
@@ -132,28 +132,28 @@ export class Job {
     return !this.#settled && this.chunks?.isFull === true;
   }
 
-  /** Whether the page can still send all of its input, and the answer may begin again, or go on. */
+  /** Whether the page can still send all of its input, and the answer may begin again, or continue. */
   get replayable(): boolean {
     return this.chunks?.replayable !== false && this.#rows.every((row) => row.replayable);
   }
 
-  /** What the page holds of it: the kept inputs in its rows, and its sequence's state, this one and the next. */
-  get kept(): readonly RetainedValue[] {
-    const inputs = this.#rows.flatMap((row) => row.kept ?? []);
+  /** What the page retains of it: the kept inputs in its rows, and its sequence's state, this one and the next. */
+  get retained(): readonly RetainedValue[] {
+    const inputs = this.#rows.flatMap((row) => row.retained ?? []);
     const states = [this.sequence?.state, this.#nextState].filter((state) => state !== undefined);
     return states.length > 0 ? [...inputs, ...states] : inputs;
   }
 
   /**
    * Returns a message for each row, a new one at each call. To be called only while `replayable`.
-   * @param known the values of which the worker needs the key alone
+   * @param known the values of which the worker needs only the key
    */
   messages(known: KnownValues): readonly Message[] {
-    const messages = this.#messages(this.#sendsKept ? NONE_KNOWN : known);
-    if (this.#sendsKept || this.kept.length === 0 || this.replayable) return messages;
-    // What moves to the worker is sent once: so is all that the worker may have to make again.
+    const messages = this.#messages(this.#sendsInFull ? NONE_KNOWN : known);
+    if (this.#sendsInFull || this.retained.length === 0 || this.replayable) return messages;
+    // An input that moves to the worker can be sent only once, so everything that the worker may need goes with it.
     this.rollback();
-    this.#sendsKept = true;
+    this.#sendsInFull = true;
     return this.#messages(NONE_KNOWN);
   }
 
@@ -168,18 +168,18 @@ export class Job {
   sequenceData(known: KnownValues, transferables: Set<Transferable>): SequenceData | undefined {
     const { sequence } = this;
     if (!sequence) return undefined;
-    const state = sequence.state?.message(this.#sendsKept ? NONE_KNOWN : known);
+    const state = sequence.state?.message(this.#sendsInFull ? NONE_KNOWN : known);
     for (const one of state?.transferables ?? []) transferables.add(one);
     return { id: sequence.id, ...(state && { state: state.value }), nextKey: this.#nextState!.key };
   }
 
   /**
-   * Has what the page holds of it sent in full from now on, because a worker did not have them any more.
-   * @returns whether it should be sent again: not if nobody waits for it, or it was sent so already, or cannot be
+   * Sends the retained values in full from now on, because a worker no longer had them.
+   * @returns whether the job should be sent again: not if nobody waits for it, or if that was done or is impossible
    */
-  sendKept(): boolean {
-    if (this.#settled || this.#sendsKept || !this.replayable) return false;
-    return (this.#sendsKept = true);
+  sendInFull(): boolean {
+    if (this.#settled || this.#sendsInFull || !this.replayable) return false;
+    return (this.#sendsInFull = true);
   }
 
   /** Copies what the caller may change once its call has returned. */
@@ -187,13 +187,13 @@ export class Job {
     if (!this.#settled) for (const row of this.#rows) row.snapshot();
   }
 
-  /** Records that it has lost its worker and will be replayed: its answer begins again, or goes on. */
+  /** Records that it has lost its worker and will be replayed: its answer begins again, or continues. */
   lose(loss: Loss): void {
     this.losses.push(loss);
     this.chunks?.lose();
   }
 
-  /** Adds a chunk of its answer. A worker that is lost behind it was not lost at what the one before it was. */
+  /** Adds a chunk of its answer. Losses before it no longer count: the answer has made progress. */
   receive(chunk: Chunk): void {
     if (this.#settled) return;
     if (chunk.resume !== undefined) this.losses.length = 0;
@@ -207,7 +207,7 @@ export class Job {
       get replayable() {
         return row.replayable;
       },
-      kept: row.kept ?? [],
+      retained: row.retained ?? [],
       message: (known) => row.message(known),
       snapshot() {},
       rollback: () => row.rollback(),

@@ -4,16 +4,16 @@ import { RetainedValue, type KeptInput } from './retained-value.js';
 import type { Prepared } from './inputs.js';
 
 /**
- * Keeps a prepared input, which must not have been sent.
- * @throws `invalid-input` if it has a kept input in it; `not-cloneable` if it has something in it that no copy can be made
- *   of, such as a function
+ * Retains a prepared input, which must not have been sent.
+ * @throws `invalid-input` if it contains a kept input; `not-cloneable` if it contains something that cannot be copied, such
+ *   as a function
  */
 export function keepInput(prepared: Prepared): KeptInput {
   try {
-    if (prepared.kept?.length)
+    if (prepared.retained?.length)
       throw new TabServeError(
         'invalid-input',
-        'keep: the input has an input in it that is kept already. Pass that one in the input of each request.',
+        'keep: the input contains an input that is kept already. Pass that one in the input of each request.',
       );
     const { value, transferables } = prepared.message()!;
     const own = structuredClone(value, { transfer: [...transferables] });

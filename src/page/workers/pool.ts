@@ -5,7 +5,7 @@ import type { HandleAnswer } from '../../contract/wire.js';
 import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
-import type { RetainedValue, Keeper } from '../requests/retained-value.js';
+import type { RetainedValue, ValueCache } from '../requests/retained-value.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -28,7 +28,7 @@ export class WorkerPool {
   readonly #closed = new AbortController();
   /** Callers that wait until a worker is ready or the pool has failed. */
   #waiters: (() => void)[] = [];
-  readonly #self = new WeakRef<Keeper>(this);
+  readonly #self = new WeakRef<ValueCache>(this);
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -121,8 +121,8 @@ export class WorkerPool {
   }
 
   forget(value: RetainedValue): void {
-    for (const { kept, worker } of this.#state.slots.ready)
-      if (kept.delete(value)) worker!.connection.tell(({ forget }) => forget(value.key));
+    for (const { cached, worker } of this.#state.slots.ready)
+      if (cached.delete(value)) worker!.connection.tell(({ forget }) => forget(value.key));
   }
 
   /** Ends all workers and rejects everything that is pending. The pool opens no more workers. */
@@ -218,12 +218,12 @@ export class WorkerPool {
     });
     const sentAt = clock.now();
     slot.add(batch);
-    // A job that is aborted forgets what is held of it, and the worker may go on.
-    const { kept } = batch;
+    // An aborted job forgets its retained values, although the worker may continue.
+    const { retained } = batch;
     let answered: HandleAnswer | undefined;
     try {
       const answer = await connection.call<HandleAnswer>(
-        ({ handle }) => handle(...batch.message(slot.kept)),
+        ({ handle }) => handle(...batch.message(slot.cached)),
         batch.id,
         passChunks(batch, connection, {
           onPause: () => this.#reconciler.reconcile(),
@@ -235,7 +235,7 @@ export class WorkerPool {
       if (slot.comparing) await slot.comparing;
       // It was lost meanwhile, and its jobs run again.
       if (connection.error) throw connection.error;
-      this.#noteKept(slot, kept, answer.kept ?? []);
+      this.#recordCached(slot, retained, answer.kept ?? []);
       on.ran(batch.size, answer, clock.now() - sentAt);
       if (answer.http) batch.passHttp(answer.http);
       const failure = failureOf(answer);
@@ -257,12 +257,12 @@ export class WorkerPool {
 
   /**
    * Rejects a batch that failed. If it could not be sent, sends it job by job instead: one of them is at fault. If the
-   * worker did not have what the page holds any more, sends that, too.
+   * worker no longer had the retained values, sends them again in full.
    */
   #failed(slot: Slot, batch: Batch, error: TabServeError): void {
     if (error.code === 'state-lost') {
       for (const job of batch.pending)
-        if (job.sendKept()) void this.#run(slot, [job]);
+        if (job.sendInFull()) void this.#run(slot, [job]);
         else job.reject(error);
       return;
     }
@@ -299,15 +299,15 @@ export class WorkerPool {
   }
 
   /**
-   * Notes what its worker keeps of what the page holds of a batch. What was released meanwhile is freed there.
-   * @param keys the keys of what it keeps
+   * Records what a worker has cached of a batch's retained values. Values that were released meanwhile are freed there.
+   * @param keys the keys of the values that the worker has cached
    */
-  #noteKept({ kept }: Slot, values: readonly RetainedValue[], keys: readonly string[]): void {
+  #recordCached({ cached }: Slot, values: readonly RetainedValue[], keys: readonly string[]): void {
     for (const value of values) {
-      kept.delete(value);
+      cached.delete(value);
       if (!keys.includes(value.key)) continue;
-      kept.add(value);
-      value.keptBy(this.#self);
+      cached.add(value);
+      value.cachedBy(this.#self);
     }
   }
 

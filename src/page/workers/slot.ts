@@ -46,8 +46,8 @@ export class Slot {
   /** Undefined while it is opening. */
   worker: OpenedWorker | undefined;
   readonly #batches = new Set<Batch>();
-  /** What its worker keeps, as it has said, of the values that the page holds. */
-  readonly kept = new WeakSet<RetainedValue>();
+  /** The values that the page retains and of which its worker has cached something, as the worker has said. */
+  readonly cached = new WeakSet<RetainedValue>();
   /**
    * Its replays, explanations and streams, which `load` and `takes` count differently. There are seldom any, and the
    * pool counts several times for each request.

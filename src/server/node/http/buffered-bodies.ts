@@ -1,6 +1,6 @@
 import { ServingError } from '../../serving-error.js';
 
-/** The most bytes that the bodies which are being read hold in total: 256 MB. */
+/** Limit for the total size of the bodies that are being read: 256 MB. */
 const MAX_BYTES = 2 ** 28;
 
 /** A body that is being read. */
@@ -11,8 +11,8 @@ interface BufferedBody {
 }
 
 /**
- * The bodies that a server is reading. If they hold too much in total, the oldest one is evicted: requests that are
- * sent in one go are answered beside any number of clients that stop in the middle of theirs, or send it slowly.
+ * The bodies that a server is reading. If they are too large in total, the oldest one is evicted. So requests that are
+ * sent in one go are answered, however many clients stop in the middle of theirs or send them slowly.
  */
 export class BufferedBodies {
   readonly #limit: number;
@@ -51,6 +51,6 @@ export class BufferedBodies {
 
 function tooMany(): ServingError {
   const message =
-    'The server is receiving more than it can hold, and this request has been arriving for longest. Send it again.';
+    'The server is receiving more than it can buffer, and this request has been arriving for longest. Send it again.';
   return new ServingError('queue-full', 503, 'ServiceUnavailableException', message);
 }

@@ -70,7 +70,7 @@ function requestOf(...parts: ConstructorParameters<typeof NodeRequest>): NodeReq
   }
 }
 
-/** A body of so many bytes at most is read whole, before the request is looked at: a stream costs more than they do. */
+/** A body of at most this many bytes is read completely before the request is handled: a stream would cost more. */
 const SMALL = 2 ** 18;
 
 /**
@@ -84,32 +84,32 @@ async function smallBody(
   const size = Number(incoming.headers['content-length'] ?? NaN);
   if (!(size > 0 && size <= SMALL)) return undefined;
   const bytes = new GrowingBytes();
-  let held!: ReturnType<BufferedBodies['begin']>;
+  let counted!: ReturnType<BufferedBodies['begin']>;
   const failure = await new Promise<unknown>((resolve) => {
-    held = bodies.begin(resolve);
+    counted = bodies.begin(resolve);
     incoming.on('data', (chunk: Buffer) => {
       // What has come counts, not what was announced.
-      held.add(chunk.byteLength);
+      counted.add(chunk.byteLength);
       bytes.append(chunk);
     });
     incoming.once('end', () => resolve(undefined));
     incoming.once('error', resolve);
     incoming.once('close', () => resolve(new Error('The body ends early.')));
   });
-  held.end();
+  counted.end();
   if (failure === undefined) return bytes.take().buffer;
   return new ReadableStream({ start: (controller) => controller.error(failure) });
 }
 
-/** How many bytes of a body are held for its reader. */
-const MAX_HELD = 2 ** 16;
+/** How many bytes of a body are buffered for its reader. */
+const MAX_BUFFERED_BYTES = 2 ** 16;
 
 /**
  * Returns a body as a stream. Chunks that come together are merged: a client may send a million of a single byte each.
  * Unlike `Readable.toWeb`, cancelling it does not end the connection, on which the answer is still to be sent.
  */
 function bodyOf(incoming: IncomingMessage, bodies: BufferedBodies): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const held = new GrowingBytes();
+  const buffered = new GrowingBytes();
   let isOpen = true;
   let counted: ReturnType<BufferedBodies['begin']>;
   let delivery: NodeJS.Immediate | undefined;
@@ -117,7 +117,7 @@ function bodyOf(incoming: IncomingMessage, bodies: BufferedBodies): ReadableStre
     start(controller) {
       const deliver = (): void => {
         delivery = undefined;
-        if (isOpen && held.length > 0) controller.enqueue(held.take());
+        if (isOpen && buffered.length > 0) controller.enqueue(buffered.take());
       };
       const end = (act: () => void): void => {
         clearImmediate(delivery);
@@ -129,11 +129,11 @@ function bodyOf(incoming: IncomingMessage, bodies: BufferedBodies): ReadableStre
       counted = bodies.begin((why) => end(() => controller.error(why)));
       incoming.on('data', (chunk: Buffer) => {
         if (!isOpen) return;
-        held.append(chunk);
+        buffered.append(chunk);
         counted.add(chunk.byteLength);
         // Node has one event for each chunk that it reads at once.
         delivery ??= setImmediate(deliver);
-        if (held.length >= MAX_HELD || controller.desiredSize! <= 0) incoming.pause();
+        if (buffered.length >= MAX_BUFFERED_BYTES || controller.desiredSize! <= 0) incoming.pause();
       });
       incoming.once('end', () => end(() => controller.close()));
       incoming.once('error', (error) => end(() => controller.error(error)));
