@@ -111,8 +111,8 @@ export interface Context {
    */
   send(index: number, part: unknown, resume?: unknown): Promise<void>;
   /**
-   * What came with the last part of row `index`'s answer that has reached the page, from a worker that was lost: go on
-   * behind that part. Undefined for an answer that begins.
+   * Returns what came with the last part of row `index`'s answer that reached the page from a worker that was lost:
+   * continue after that part. Undefined for an answer that begins.
    */
   resumed(index: number): unknown;
   /**

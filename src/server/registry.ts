@@ -76,7 +76,9 @@ export class Registry {
     });
   }
 
-  /** Returns the failure of a version, of the default if none is given; undefined if it takes requests, or is not known. */
+  /**
+   * Returns the failure of a version, of the default if none is given; undefined if it takes requests, or is not known.
+   */
   failure(name: string, version?: string): FailedModel | undefined {
     const wanted = version ?? this.#entries.get(name)?.defaultVersion;
     return this.#failures.find((failed) => isOf(failed, name, wanted));
@@ -220,7 +222,7 @@ function checkFree(name: string, version: string, { versions, loading }: Entry):
   if (versions.has(version) || loading.includes(version)) throw registered(name, version);
 }
 
-/** TorchServe's text. */
+/** Returns the error for a version that is registered already, with TorchServe's text. */
 function registered(name: string, version: string): ServingError {
   return conflict(`Model version ${version} is already registered for model ${name}`);
 }

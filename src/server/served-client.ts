@@ -40,7 +40,7 @@ export interface ServedClient {
   predict(input: unknown, options?: ServedRequestOptions): Promise<unknown>;
   handle(inputs: readonly unknown[], options?: ServedRequestOptions): Promise<unknown[]>;
   stream(input: unknown, options?: ServedRequestOptions): AsyncIterable<unknown>;
-  /** A client's options depend on its handler. */
+  /** Explains an input. The options depend on the client's handler. */
   explain(input: unknown, options?: object): Promise<unknown>;
   openSequence(options?: { readonly idleTimeout?: number }): ServedSequence;
   infer(inputs: Tensors, options?: Omit<ServedRequestOptions, 'params'>): Promise<Tensors>;

@@ -97,7 +97,7 @@ export class Shadow {
     this.#plan();
   }
 
-  /** A request began or ended. */
+  /** Handles that a request began or ended. */
   #changed(): void {
     const began = this.#traffic.active > this.#active;
     this.#active = this.#traffic.active;

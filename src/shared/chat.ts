@@ -34,7 +34,7 @@ export function readChat({ messages, tools }: Asked): Chat {
   return { tools, messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`)) };
 }
 
-/** Only a message that calls tools may have no content. */
+/** Reads a message. Only a message that calls tools may have no content. */
 function readMessage(message: unknown, where: string): ChatMessage {
   if (!isPlainObject(message) || typeof message['role'] !== 'string')
     throw wrongValue(where, '{ role, content }', message);

@@ -128,7 +128,9 @@ async function isRedirected(fetch: typeof globalThis.fetch, url: URL, init: Requ
   }
 }
 
-/** A browser hides a redirect that it was told not to follow; Node shows it. */
+/**
+ * Returns whether a response is a redirect. A browser hides a redirect that it was told not to follow; Node shows it.
+ */
 export function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
 }
@@ -139,9 +141,9 @@ export function discard({ body }: Response): void {
 }
 
 /**
- * The error of a redirect that was not followed, or led where it must not.
- * @param target `own`: the browser does not tell, and the file is of the page's own origin; `hidden`: the browser does
- *   not tell
+ * Returns the error for a redirect that was not followed, or that led where it must not.
+ * @param target `own`: the browser does not tell, and the file is of the page's own origin; `hidden`: the browser
+ *   does not tell
  */
 function refused({ href, origin }: URL, target: string): TabServeError {
   const isTold = target !== 'own' && target !== 'hidden';

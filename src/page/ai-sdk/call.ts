@@ -13,7 +13,10 @@ export interface Call {
   readonly warnings: Warning[];
 }
 
-/** Returns a call of the SDK as an input and params of `text_generator`. @throws `invalid-input` for a part that is no text */
+/**
+ * Returns a call of the SDK as an input and params of `text_generator`. @throws `invalid-input` for a part that is no
+ * text
+ */
 export function readCall(options: CallOptions): Call {
   const { prompt, tools = [], toolChoice } = options;
   const offered = toolChoice?.type === 'none' ? [] : tools.filter(({ type }) => type === 'function');
@@ -32,7 +35,10 @@ export function providerParams(options: ProviderOptions | undefined): Params {
   return options?.[PROVIDER] ?? {};
 }
 
-/** A temperature above 0, `topP` and `topK` draw tokens by their probability; a temperature of 0 takes the most probable. */
+/**
+ * Returns a call's params. A temperature above 0, `topP` and `topK` sample tokens by their probability; a temperature
+ * of 0 takes the most probable.
+ */
 function paramsOf(options: CallOptions): Params {
   const { maxOutputTokens, temperature, topP, topK, seed, stopSequences = [], responseFormat } = options;
   const isGreedy = temperature === 0;
@@ -55,7 +61,7 @@ function formatOf(format: ResponseFormat | undefined): object | undefined {
   return format.schema === undefined ? { type: 'json_object' } : { type: 'json_schema', schema: format.schema };
 }
 
-/** A tool in the form that chat templates expect: OpenAI's. */
+/** Returns a tool in the form that chat templates expect: OpenAI's. */
 function toolOf({ name, description, inputSchema }: Tool): object {
   return { type: 'function', function: { name, description, parameters: inputSchema } };
 }

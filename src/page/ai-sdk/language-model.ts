@@ -84,7 +84,7 @@ function signalOf({ abortSignal }: CallOptions): { signal?: AbortSignal } {
   return abortSignal ? { signal: abortSignal } : {};
 }
 
-/** An abort rejects with the signal's own reason, which the SDK knows. */
+/** Returns a function that throws a call's error; for an abort the signal's own reason, which the SDK knows. */
 function rethrow({ abortSignal }: Pick<CallOptions, 'abortSignal'>): (error: unknown) => never {
   return (error) => {
     throw abortSignal?.aborted ? abortSignal.reason : error;

@@ -52,7 +52,7 @@ function readHeaders(value: unknown, option: string): Readonly<Record<string, st
   return headers as Record<string, string>;
 }
 
-/** A browser drops the headers that a page may not set, such as `Cookie`, and says nothing. */
+/** Returns whether the browser accepts a header. It silently drops those that a page may not set, such as `Cookie`. */
 function isAccepted(name: string, text: string): boolean {
   try {
     return new Request('https://example.org', { headers: { [name]: text } }).headers.has(name);

@@ -47,7 +47,7 @@ function mapArray(
   return copy;
 }
 
-/** Whether an object may contain inputs: an array, or an object without a class. */
+/** Returns whether an object may contain inputs: an array, or an object without a class. */
 function isContainer(value: object): boolean {
   return Array.isArray(value) || isPlainObject(value);
 }

@@ -45,7 +45,7 @@ export async function decodeAudio(file: Blob): Promise<Blob | AudioSamples> {
   }
 }
 
-/** A browser may not support a file's rate. */
+/** Returns a context with a file's sample rate, or with the usual one if the browser does not support that rate. */
 function contextOf(rate: number): OfflineAudioContext {
   try {
     return new OfflineAudioContext(1, 1, rate);
@@ -90,7 +90,7 @@ export function nativeRate(bytes: Uint8Array): number | undefined {
   }
 }
 
-/** Of the first frame, which begins with eleven bits set. */
+/** Returns the sample rate of an MPEG file's first frame, which begins with eleven bits set. */
 function mpegRate(view: DataView, at: number): number | undefined {
   const head = view.getUint32(at);
   if (head >>> 21 !== 0x7ff) return undefined;
@@ -101,7 +101,7 @@ function mpegRate(view: DataView, at: number): number | undefined {
   return rate === undefined || version === 1 ? undefined : rate / (version === 3 ? 1 : version === 2 ? 2 : 4);
 }
 
-/** Of the sample entry `mp4a`, a number of 16.16 bits. */
+/** Returns the sample rate in the sample entry `mp4a`, a number of 16.16 bits. */
 function mp4Rate(view: DataView, text: (at: number) => string): number | undefined {
   for (let at = 0; at + 32 <= view.byteLength; at++)
     if (view.getUint8(at) === 0x6d && text(at) === 'mp4a') return view.getUint32(at + 28) >>> 16 || undefined;

@@ -25,7 +25,7 @@ function failed(url: string, why: string, cause?: unknown): TabServeError {
   return new TabServeError('invalid-input', `The file ${shortenUrl(url)} could not be downloaded: ${why}.`, { cause });
 }
 
-/** A browser does not tell a page why a request has failed. */
+/** Returns what may be the cause of a failed request: a browser does not tell the page. */
 function reason(url: string): string {
   const { protocol, origin } = new URL(url);
   if (protocol === 'blob:') return 'this object URL has been revoked, or belongs to another origin';
@@ -86,7 +86,9 @@ const BEGINNINGS = ['OggS\0', 'fLaC\0', 'fLaC\x80', '\x1aE\xdf\xa3', 'caff\0', '
 /** MP4's brands that are images: AVIF and HEIC. */
 const IMAGE_BRANDS = /^(avi[fs]|hei|hev|mi[fa]1|msf1)/;
 
-/** Returns whether a file begins as Ogg, FLAC, WebM, MP4, AIFF or CAF, or as MP3 or AAC. @param start its first 12 bytes */
+/**
+ * Returns whether a file begins as Ogg, FLAC, WebM, MP4, AIFF or CAF, or as MP3 or AAC. @param start its first 12 bytes
+ */
 export function looksLikeAudio(start: Uint8Array): boolean {
   const text = String.fromCharCode(...start);
   if (BEGINNINGS.some((one) => text.startsWith(one)) || /^FORM[^]{4}AIF/.test(text)) return true;

@@ -30,8 +30,9 @@ export function isFrame(value: unknown): value is VideoFrame {
 }
 
 /**
- * The picture as the browser shows it, so that boxes can be drawn over the element. It shows a JPEG, PNG or AVIF upright
- * and a WebP as it is coded, whatever its EXIF orientation says; the same WebP as a Blob is turned upright.
+ * Returns the picture as the browser shows it, so that boxes can be drawn over the element. The browser shows a JPEG,
+ * PNG or AVIF upright. It shows a WebP as it is coded, whatever its EXIF orientation says, although it turns the same
+ * WebP upright if it is a Blob.
  */
 async function ofImage(image: HTMLImageElement): Promise<ImageBitmap> {
   try {
@@ -178,7 +179,7 @@ export class OwnImage {
     for (const copy of this.#copies.splice(0)) copy.close();
   }
 
-  /** Without memory for a copy, the original is sent, once. */
+  /** Copies the picture, so that it can be sent again. If there is no memory for a copy, the original is sent, once. */
   async #addCopy(): Promise<void> {
     if (isFrame(this.#original)) return;
     try {

@@ -211,7 +211,10 @@ function prepareRow(input: unknown, options: PrepareOptions): PreparedRow | Prom
   }
 }
 
-/** Any other error is the browser's, such as a RangeError for an input that is nested too deeply. */
+/**
+ * Converts an error to a row's failure. An error that is not ours comes from the browser, such as a RangeError for an
+ * input that is nested too deeply.
+ */
 function failedRow(error: unknown): PredictionError {
   const failure =
     error instanceof TabServeError

@@ -53,11 +53,11 @@ export interface Sender {
 
 /** What a sender tells its client. It records its metrics itself. */
 export interface SenderEvents {
-  /** The workers run on another backend from now on. */
+  /** Reports that the workers run on another backend from now on. */
   backend(backend: Backend): void;
   recover(recovery: Recovery): void;
   fail(error: TabServeError): void;
-  /** Something is wrong that stops nothing. */
+  /** Reports a problem that does not stop anything. */
   warn(message: string): void;
   /** @param since when it began, by `performance.now()`, if it took time */
   log(message: string, since?: number): void;

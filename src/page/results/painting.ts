@@ -16,10 +16,11 @@ export interface PaintClassesOptions {
 }
 
 /**
- * The colors of PASCAL VOC: the bits of the class index, three by three from the lowest, are the bits of red, green and
- * blue from the highest.
+ * Returns the colors of PASCAL VOC: the bits of the class index, three by three from the lowest, are the bits of red,
+ * green and blue from the highest.
  * @param count at most 256
- * @see http://host.robots.ox.ac.uk/pascal/VOC/voc2012/htmldoc/devkit_doc.html `VOClabelcolormap` of the development kit
+ * @see http://host.robots.ox.ac.uk/pascal/VOC/voc2012/htmldoc/devkit_doc.html `VOClabelcolormap` of the development
+ *   kit
  */
 export function vocPalette(count: number): Color[] {
   return Array.from({ length: count }, (_, index) => {

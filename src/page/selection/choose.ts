@@ -100,8 +100,8 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
 }
 
 /**
- * Whether another candidate may succeed where one has failed with this error: not if the model, its config, its handler
- * or the app is at fault. The script of one engine may be missing, and that of another one be there.
+ * Returns whether another candidate may succeed after one has failed with this error: not if the model, its config, its
+ * handler or the app is at fault. The script of one engine may be missing while that of another one is there.
  */
 export function canAnotherHelp(error: TabServeError): boolean {
   const blame = blameOf(error.code);

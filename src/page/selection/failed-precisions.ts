@@ -28,13 +28,13 @@ export interface FailedPrecisionsOptions {
 /** By `Part.node`; undefined for a part without alternatives. */
 export type PartPrecisions = Readonly<Record<string, readonly Precision[] | undefined>>;
 
-/** Whether a model is right does not depend on threads. */
+/** Returns a candidate without its number of threads, which does not change whether a model's outputs are right. */
 function withoutThreads({ engine, name }: Candidate): Candidate {
   return { engine, name };
 }
 
 /**
- * What an archive says of its model's file in a precision, and of the golden examples: if that changes, the file is
+ * Describes an archive's model file in a precision, with the golden examples. If the description changes, the file is
  * tried again.
  */
 function describeFile(
@@ -101,8 +101,8 @@ export class FailedPrecisions {
   }
 
   /**
-   * Returns the precisions of each part that are left for a candidate, best first; for a backend that this client has proven, the one that
-   * was proven.
+   * Returns the precisions of each part that are left for a candidate, best first; for a backend that this client has
+   * proven, the one that was proven.
    */
   left(candidate: Candidate, whole: Archive): PartPrecisions {
     const { probe, trusted, log } = this.#options;

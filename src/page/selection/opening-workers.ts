@@ -64,7 +64,7 @@ export class OpeningWorkers {
     return connection;
   }
 
-  /** A model is open: reports that everything is there. */
+  /** Reports that a model is open, so that everything is there. */
   finish(): void {
     this.#progress?.finish();
   }

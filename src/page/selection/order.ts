@@ -118,7 +118,7 @@ export function firstCandidates(
   return byFormats;
 }
 
-/** What is known of an archive that has a model in these formats. */
+/** Returns what is known of an archive that has a model in these formats. */
 function archiveOf(formats: readonly ModelFormat[]): Archive {
   const models = Object.fromEntries(formats.map((format) => [format, 'model']));
   return { url: '', manifest: { model: { modelName: '' } }, config: {}, models, files: {}, golden: [], integrity: {} };

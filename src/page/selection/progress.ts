@@ -24,7 +24,10 @@ export class ProgressSum {
     this.#report = report;
   }
 
-  /** An event that comes after the end is not reported: a worker's events and its answers have ports of their own. */
+  /**
+   * Adds an event. One that arrives after the end is not reported: a worker's events and its answers have ports of
+   * their own.
+   */
   add({ progress, planned }: ProgressEvent): void {
     if (this.#isFinished) return;
     const { file, total } = progress;
@@ -43,8 +46,8 @@ export class ProgressSum {
   }
 
   /**
-   * A total that grows, since another file is needed, does not move the bar back: what is left of the bar stands for
-   * what is left to load.
+   * Advances the bar. If the total grows because another file is needed, the bar does not move back: the rest of the
+   * bar stands for what is left to load.
    */
   #advance(loaded: number, total: number): void {
     if (total > this.#start.total) this.#start = { fraction: this.#fraction ?? 0, loaded: this.#loaded, total };
@@ -75,7 +78,7 @@ export class ProgressSum {
   }
 }
 
-/** Whether the size that was told earlier may still be true. */
+/** Returns whether the size that was reported earlier may still be right. */
 function isPossible(before: FileProgress | undefined, loaded: number): before is FileProgress & { total: number } {
   return before?.total !== undefined && loaded <= before.total;
 }

@@ -176,7 +176,7 @@ export class Trial {
     return true;
   }
 
-  /** How this client has proven the candidate before, with another worker. */
+  /** Returns how this client has proven the candidate before, with another worker. */
   #trustedProof(candidate: Candidate): Backend['proof'] | undefined {
     const { trusted } = this.#options;
     return trusted && isSameCandidate(trusted, candidate) ? trusted.proof : undefined;
@@ -210,7 +210,7 @@ export class Trial {
     return await worker.call(({ open }) => open({ ...start, archive: this.#archive, handler }));
   }
 
-  /** The model's hash and the engine's version; undefined if there is no hash, in an insecure context. */
+  /** Returns the model's hash and the engine's version; undefined if there is no hash, in an insecure context. */
   async #build({ engine }: Candidate, { version }: Opened, worker: Connection): Promise<string | undefined> {
     const hash = await worker.call((methods) => methods.hash(this.#archive, engine));
     return hash && `${hash} ${version}`;

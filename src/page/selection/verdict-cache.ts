@@ -175,7 +175,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof TabServeError && error.code === 'timeout';
 }
 
-/** Undefined if the candidate must still be measured. */
+/** Reads a verdict. Returns undefined if the candidate must still be measured. */
 function readVerdict(verdict: Verdict | undefined): CachedVerdict | undefined {
   if (!verdict) return undefined;
   const { larger, failed, median } = verdict;

@@ -23,7 +23,7 @@ export interface OpenRequest {
 
 /** What an opener tells its sender. */
 export interface OpenerEvents extends Pick<SenderEvents, 'log' | 'warn'> {
-  /** A worker has opened the model, after so many milliseconds. */
+  /** Reports that a worker has opened the model, after so many milliseconds. */
   opened(backend: Backend, milliseconds: number): void;
 }
 
@@ -66,8 +66,8 @@ export class WorkerOpener {
   }
 
   /**
-   * Opening a model is a lazy script: an app's page may load long before a model is wanted. The first worker starts
-   * meanwhile.
+   * Opens the model. The code for that is a lazy script, because an app's page may load long before a model is wanted.
+   * The first worker starts meanwhile.
    */
   async #open(request: OpenRequest): Promise<OpenedWorker> {
     const { signal } = request;
@@ -91,7 +91,10 @@ export function scriptLimit(options: OpenerOptions, signal: AbortSignal): Script
   return { seconds: resolveSettings(SERVING, configOf(options)).startupTimeout, signal };
 }
 
-/** A worker that is not TabServe's may answer anything, so code that reads its answers may throw anything. */
+/**
+ * Returns the error for answers that cannot be used: a worker that is not TabServe's may answer anything, so the code
+ * that reads its answers may throw anything.
+ */
 function unusable(cause: unknown): TabServeError {
   const why = asTabServeError(cause).message;
   return new TabServeError('worker-failed', `The model could not be opened with what the worker answered: ${why}`, {

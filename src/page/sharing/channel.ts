@@ -132,8 +132,8 @@ async function planesOf(frame: VideoFrame): Promise<Planes> {
 }
 
 /**
- * TypeScript's declarations do not have a frame's rotation and flip yet. A browser without them has undefined, which
- * its constructor takes as nothing.
+ * Returns a frame's rotation and flip, which TypeScript's declarations do not have yet. In a browser without them they
+ * are undefined, which the constructor of a frame ignores.
  */
 function orientationOf(frame: VideoFrame): object {
   const { rotation, flip } = frame as { readonly rotation?: number; readonly flip?: boolean };

@@ -2,15 +2,15 @@ import { browserClock, type Clock } from '../../shared/clock.js';
 
 /** Events of an election. */
 export interface ElectionEvents {
-  /** Called when this client has become that of the host tab. */
+  /** Makes this client the host tab's. */
   elected(): void;
-  /** Called when another tab has taken the lock, because this one did not answer. */
+  /** Replaces this host tab: another tab has taken the lock, because this one did not answer. */
   deposed(): void;
 }
 
 /**
- * Elects the host tab of a share: the tab whose client has the share's lock. The others wait for the lock in a queue, so
- * that the next one is elected as soon as the browser releases it, however the host tab ends.
+ * Elects the host tab of a share: the tab whose client has the share's lock. The others wait for the lock in a queue,
+ * so that the next one is elected as soon as the browser releases it, however the host tab ends.
  */
 export class Election {
   readonly #locks: ShareEnvironment['locks'];

@@ -160,7 +160,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     this.#advance();
   }
 
-  /** A frame that is lost with its worker is dropped, and the stream goes on. Any other failure ends it. */
+  /** Drops a frame that was lost with its worker, and continues the stream. Any other failure ends the stream. */
   #failed(error: TabServeError): void {
     if (blameOf(error.code) === 'worker') this.#advance();
     else this.#end(error);

@@ -38,7 +38,7 @@ export interface Frame {
 /** Takes what a source delivers. */
 export interface FrameSink {
   frame(frame: Frame): void;
-  /** The source has ended; with an error, if it cannot go on. */
+  /** Reports that the source has ended; with an error, if it cannot continue. */
   end(error?: TabServeError): void;
 }
 
@@ -165,9 +165,7 @@ export function trackFrames(track: MediaStreamTrack): StartFrames {
   return Processor ? (sink) => readableFrames(new Processor({ track }).readable)(sink) : throughVideo(track);
 }
 
-/**
- * Firefox and Safari have no MediaStreamTrackProcessor on a page: there a `<video>` that nobody sees plays the track.
- */
+/** Plays the track in a hidden `<video>`: Firefox and Safari have no MediaStreamTrackProcessor on a page. */
 function throughVideo(track: MediaStreamTrack): StartFrames {
   const video = document.createElement('video');
   video.muted = true;

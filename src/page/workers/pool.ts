@@ -165,7 +165,7 @@ export class WorkerPool {
     this.#reconciler.reconcile();
   }
 
-  /** A worker was lost. Its requests are replayed, or fail. */
+  /** Removes the slot of a worker that was lost. Replays its requests, or fails them. */
   #lost(slot: Slot, error: TabServeError): void {
     if (slot.state === 'lost') return;
     const now = this.#options.clock.now();

@@ -144,10 +144,10 @@ export class Slot {
   }
 
   /**
-   * Whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch saves only
-   * the round trip to the page. It should therefore be full, because requests that arrive later could not join it. A
-   * handler that works on more batches at once gets them as they come. An explanation takes no request's place: the
-   * worker pauses it for them.
+   * Returns whether it may take a batch from the queue. WASM preprocesses and runs on one thread, so a second batch
+   * saves only the round trip to the page. It should therefore be full, because requests that arrive later could not
+   * join it. A handler that works on more batches at once gets them as they come. An explanation takes no request's
+   * position: the worker pauses it for them.
    * @param isFull whether no other request could join the batch
    */
   takes(isFull: boolean): boolean {
@@ -171,8 +171,8 @@ export class Slot {
   }
 
   /**
-   * Whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory` from
-   * the start is kept: its replacement would too.
+   * Returns whether it must be replaced because of `maxRuns` or `maxMemory`. A worker that needed more than `maxMemory`
+   * from the start stays, because its replacement would need as much.
    */
   isWorn({ maxRuns = Infinity, maxMemory = Infinity }: WearLimits): boolean {
     const { first = 0, last = 0 } = this.#memory;

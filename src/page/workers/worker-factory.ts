@@ -122,7 +122,7 @@ export function isPolicyRefused(): boolean {
   return isAsked && policies() !== undefined && policy === undefined;
 }
 
-/** TypeScript's declarations of the DOM do not have it yet. */
+/** Returns the page's Trusted Types, which TypeScript's declarations of the DOM do not have yet. */
 function policies(): TrustedTypes | undefined {
   return (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
 }

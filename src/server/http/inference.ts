@@ -22,7 +22,7 @@ export function ping(incoming: Incoming, { registry }: RouteContext): HttpRespon
   return jsonResponse({ status: healthy ? 'Healthy' : 'Unhealthy' }, healthy ? 200 : 500);
 }
 
-/** `/predictions/{name}[/{version}[/{rest of the path, for the handler}]]`. */
+/** Answers `/predictions/{name}[/{version}[/{rest of the path, for the handler}]]`. */
 export async function predictions(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { request, path } = incoming;
   const served = findServed(incoming, context, path[1], path[2]);
@@ -97,7 +97,7 @@ function checkTicket({ active, options: { name, description } }: ServedVersion):
     throw unavailable(`Model "${name}" has no worker that is free (useJobTicket).`);
 }
 
-/** `/explanations/{name}[/{version}]`. */
+/** Answers `/explanations/{name}[/{version}]`. */
 export async function explain(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const served = findServed(incoming, context, incoming.path[1], incoming.path[2]);
   return resultResponse(
@@ -108,7 +108,7 @@ export async function explain(incoming: Incoming, context: RouteContext): Promis
   );
 }
 
-/** `/v1/models/{name}:predict` and `:explain`: KServe's protocol v1, with its form of errors. Never rejects. */
+/** Answers `/v1/models/{name}:predict` and `:explain`: KServe's protocol v1, with its form of errors. Never rejects. */
 export async function instances(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   try {
     return await answerInstances(incoming, context);

@@ -31,7 +31,7 @@ export interface Manager {
   list(): readonly ListedModel[];
 }
 
-/** `/models…`: TorchServe's management API. Without the server's consent, it lists and describes only. */
+/** Answers `/models…`: TorchServe's management API. Without the server's consent, it only lists and describes. */
 export async function models(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { request, path } = incoming;
   const [, name, version, verb] = path;
@@ -77,7 +77,7 @@ async function describeModel(
   return jsonResponse(described.map((one) => torchServeDescription(one, query.get('customized') === 'true')));
 }
 
-/** TorchServe keeps such a model without workers, and says in its log only why. */
+/** Describes a model that could not be loaded. TorchServe lists it without workers, and says why only in its log. */
 function failedDescription({ location, error }: FailedModel): unknown {
   const { name, version, model } = location;
   return { modelName: name, modelVersion: version, modelUrl: model, workers: [], error: error.message };
@@ -153,7 +153,9 @@ async function untilFound(register: (onProgress: (progress: Progress) => void) =
   });
 }
 
-/** Returns what a request registers. @throws `invalid-input` for a URL that is not allowed, and for a wrong parameter */
+/**
+ * Returns what a request registers. @throws `invalid-input` for a URL that is not allowed, and for a wrong parameter
+ */
 function readRegister(
   { management }: RouteContext,
   given: Readonly<Record<string, unknown>>,
@@ -174,12 +176,12 @@ function isInBackground(synchronous: unknown): boolean {
   return text === 'false';
 }
 
-/** TorchServe's answer to what goes on behind it. */
+/** Returns TorchServe's answer while the work continues in the background. */
 function processing(): HttpResponse {
   return jsonResponse({ status: 'Processing worker updates...' }, 202);
 }
 
-/** Nobody waits for it any more: the console has its error. */
+/** Logs an error of work that nobody waits for any more. */
 function warn(error: unknown): void {
   console.warn(`tabserve: ${asTabServeError(error).message}`);
 }

@@ -4,8 +4,8 @@ import { response } from './responses.js';
 import type { HttpResponse } from './messages.js';
 
 /**
- * `/metrics[?name[]=NAME…]`: the metrics of every version in Prometheus' text format 0.0.4, each line with the name and
- * the version that it is registered under; and the counts of the server itself.
+ * Answers `/metrics[?name[]=NAME…]`: the metrics of every version in Prometheus' text format 0.0.4, each line with the
+ * name and the version that it is registered under, and the counts of the server itself.
  */
 export function metrics(incoming: Incoming, { registry, statuses }: RouteContext): HttpResponse {
   checkMethod(incoming, 'GET');
@@ -21,7 +21,7 @@ export function metrics(incoming: Incoming, { registry, statuses }: RouteContext
   );
 }
 
-/** A family's lines must follow one another, below one head. */
+/** Merges the metrics of all versions: a family's lines must follow one another, below one head. */
 function merge(versions: readonly ServedVersion[]): ReadonlyMap<string, readonly string[]> {
   const families = new Map<string, string[]>();
   for (const served of versions) {

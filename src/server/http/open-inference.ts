@@ -12,7 +12,7 @@ import { errorOf, jsonResponse, protocolErrorResponse, response } from './respon
 import { checkSize } from './result-response.js';
 import type { HttpResponse } from './messages.js';
 
-/** `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
+/** Answers `/v2…`: the Open Inference Protocol v2, with the binary tensor data extension. Never rejects. */
 export async function openInference(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   try {
     return await route(incoming, context);
@@ -50,7 +50,7 @@ async function route(incoming: Incoming, context: RouteContext): Promise<HttpRes
   }
 }
 
-/** A server is ready if every model is. */
+/** Answers a health check. A server is ready if every model is. */
 function health(what: 'live' | 'ready', { registry }: RouteContext): HttpResponse {
   const isHealthy = what === 'live' || registry.defaults.every(({ hasFailed }) => !hasFailed);
   return jsonResponse({ [what]: isHealthy }, isHealthy ? 200 : 503);
@@ -68,7 +68,7 @@ function metadata(served: ServedVersion, { registry }: RouteContext): HttpRespon
   });
 }
 
-/** A dynamic dim is -1. An output whose dtype the model does not declare has no datatype. */
+/** Describes a tensor. A dynamic dim is -1. An output whose dtype the model does not declare has no datatype. */
 function tensorMetadata({ name, dtype, dims }: OutputInfo): unknown {
   const shape = dims.map((size) => (typeof size === 'number' ? size : -1));
   return { name, ...(dtype && { datatype: datatypeOf(dtype) }), shape };

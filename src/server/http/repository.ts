@@ -7,8 +7,8 @@ import { emptyResponse, jsonResponse } from './responses.js';
 import type { HttpResponse } from './messages.js';
 
 /**
- * `/v2/repository…`: the Open Inference Protocol's model repository extension. Without the server's consent to
- * management, it lists only.
+ * Answers `/v2/repository…`: the Open Inference Protocol's model repository extension. Without the server's consent to
+ * management, it only lists.
  */
 export async function repository(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const [, , area, name, verb, ...more] = incoming.path;

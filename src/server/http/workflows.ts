@@ -8,8 +8,8 @@ import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from 
 import type { HttpResponse } from './messages.js';
 
 /**
- * `/workflows…`: TorchServe's management API of workflows. A workflow is a model whose handler has nodes. Without the
- * server's consent to management, it lists and describes only.
+ * Answers `/workflows…`: TorchServe's management API of workflows. A workflow is a model whose handler has nodes.
+ * Without the server's consent to management, it only lists and describes.
  */
 export async function workflows(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   const { request, path } = incoming;

@@ -22,8 +22,8 @@ export class NativeCalls {
   }
 
   /**
-   * In the thread: makes a call, of which there is one at a time. If the thread is to end, it makes none, and ends
-   * after the one that it has made.
+   * Makes a call, in the thread, one at a time. If the thread is to end, makes no call; the thread ends after the last
+   * call.
    */
   async run<T>(call: () => Promise<T>): Promise<T> {
     if (Atomics.compareExchange(this.#state, 0, FREE, BUSY) !== FREE) return await new Promise(() => {});
@@ -39,7 +39,8 @@ export class NativeCalls {
   }
 
   /**
-   * In the parent: lets the thread make no other call. Returns whether it makes one now, after which it ends by itself.
+   * Prevents further calls of the thread, from the parent. Returns whether a call is running; the thread then ends
+   * after it.
    */
   end(): boolean {
     for (;;) {
@@ -50,7 +51,7 @@ export class NativeCalls {
     }
   }
 
-  /** In the parent, whose process is about to end the thread: waits until it makes no call. */
+  /** Waits until the thread makes no call, in the parent, whose process is about to end the thread. */
   endNow(): void {
     if (this.end()) Atomics.wait(this.#state, 0, ENDING, MAX_MS);
   }

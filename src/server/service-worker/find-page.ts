@@ -89,7 +89,7 @@ export function end(port: MessagePort): void {
   port.close();
 }
 
-/** One page may lack the model while another one still loads it. */
+/** Returns the failure that says most: one page may lack the model while another one still loads it. */
 function mostTelling(failures: readonly Failure[]): Failure {
   return failures.find((failure) => failure === 'not-ready') ?? failures[0]!;
 }

@@ -128,7 +128,9 @@ export class Hosting {
     this.#present = undefined;
   }
 
-  /** A page of another version stays silent: the name of its lock says so. */
+  /**
+   * Answers a service worker. Ignores one of another version, which knows from the lock's name that no answer comes.
+   */
   #receive({ data, ports: [port] }: MessageEvent): void {
     const ask = data as Partial<Ask> | null;
     if (ask?.tabserve !== 'ask' || ask.protocol !== PROTOCOL || !port || !this.#present) return;

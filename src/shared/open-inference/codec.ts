@@ -63,7 +63,10 @@ export function decodeRequest(body: ArrayBuffer, headers: Headers): DecodedReque
   });
 }
 
-/** A server reads what anybody may send; an app has chosen the server whose answers it reads. */
+/**
+ * Checks that a text is not too costly to parse. For servers, which read what anybody may send; an app has chosen the
+ * server whose answers it reads.
+ */
 function checkCost(text: string): void {
   const why = whyTooCostly(text);
   if (why !== undefined) throw new Fault(`it has ${why}`);

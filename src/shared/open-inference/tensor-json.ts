@@ -100,7 +100,7 @@ function flatten(list: readonly unknown[], dims: readonly number[], axis: number
 class LongInteger {
   constructor(readonly digits: string) {}
 
-  /** For messages. */
+  /** Returns the number for messages. */
   toJSON(): number {
     return Number(this.digits);
   }

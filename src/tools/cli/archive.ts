@@ -202,7 +202,7 @@ async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: strin
   return examples;
 }
 
-/** `addHuggingFace` gives each node a folder of its name. */
+/** Returns the folder of a node: `addHuggingFace` gives each node a folder of its name. */
 function folderOf(node: string | undefined): string {
   return node === undefined ? '' : `${node}/`;
 }

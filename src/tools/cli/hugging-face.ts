@@ -25,10 +25,11 @@ export interface AddedModel {
 /**
  * Adds a model of Hugging Face's layout as TorchServe's layout has it: the model, `index_to_name.json`, a text model's
  * tokenizer, and the config that follows from the folder's files. If it has several models, each becomes a node in a
- * folder of its own. Of several precisions it takes full precision,
- * which every backend runs, unless `engine.dtype` of the config chooses another.
+ * folder of its own. Of several precisions it takes full precision, which every backend runs, unless `engine.dtype` of
+ * the config chooses another.
  * @param chosen the handler, and the path of a config whose keys are taken over the derived ones
- * @throws `unknown-handler` if no built-in handler is for the architecture; `model-config` where a key cannot be derived; `model-not-found`, `model-format`
+ * @throws `unknown-handler` if no built-in handler is for the architecture; `model-config` where a key cannot be
+ *   derived; `model-not-found`, `model-format`
  */
 export async function addHuggingFace(
   files: ArchiveFiles,
@@ -99,7 +100,7 @@ async function bytesOf({ files }: Archive, path: string): Promise<Uint8Array> {
   return new Uint8Array(await files[path]!.arrayBuffer());
 }
 
-/** The archive has one model, so nothing is left to choose. */
+/** Returns a config without the precision: the archive has one model, so nothing is left to choose. */
 function withoutPrecision({ engine, ...config }: ModelConfig): ModelConfig {
   const { dtype: _, ...others } = engine ?? {};
   return Object.keys(others).length > 0 ? { ...config, engine: others } : config;

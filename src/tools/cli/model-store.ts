@@ -54,7 +54,9 @@ export class ModelStore {
     return found.map((path) => ({ name: undefined, path }));
   }
 
-  /** Returns where an archive is loaded from: a URL, or an absolute path, as it is; a relative path below the folder. */
+  /**
+   * Returns where an archive is loaded from: a URL, or an absolute path, as it is; a relative path below the folder.
+   */
   locate(path: string): string {
     if (isUrl(path) || isAbsolute(path) || !this.#isGiven) return path;
     const packed = `${path}.mar`;
@@ -75,7 +77,7 @@ export class ModelStore {
   }
 }
 
-/** A link that leads nowhere is none. */
+/** Returns whether a path is a folder. A broken link is none. */
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -57,14 +57,14 @@ export function webglDtypes({ inputs, outputs, weights }: OnnxGraph): readonly s
   return [...new Set([...found, ...ports.filter((dtype) => dtype === 'int64' || dtype === 'uint64')])];
 }
 
-/** `| [Abs](…) | [6-12](…), [13+](…) |` */
+/** Reads a line such as `| [Abs](…) | [6-12](…), [13+](…) |`. */
 function webglRow(line: string): [string, Versions[]][] {
   const [, name, versions] = /^\| \[(\w+)\]\([^)]*\) \|(.*)\|$/.exec(line) ?? [];
   if (!name || !versions?.trim()) return [];
   return [[name, [...versions.matchAll(/\[([\d+-]+)\]/g)].map(([, range]) => readRange(range!))]];
 }
 
-/** `| Attention | com.microsoft(1+); ai.onnx(23+) | … |` */
+/** Reads a line such as `| Attention | com.microsoft(1+); ai.onnx(23+) | … |`. */
 function webgpuRow(line: string): [string, Versions[]][] {
   const [, name, domains] = /^\| (\w+) \| ([^|]*) \|/.exec(line) ?? [];
   return [...(domains ?? '').matchAll(/([\w.]+)\(([^)]*)\)/g)].map(([, domain, ranges]) => [
@@ -73,7 +73,7 @@ function webgpuRow(line: string): [string, Versions[]][] {
   ]);
 }
 
-/** `6-12`, `13` or `13+`. */
+/** Reads a range such as `6-12`, `13` or `13+`. */
 function readRange(range: string): Versions {
   const [from, to] = range.replace('+', '-Infinity').split('-');
   return [Number(from), Number(to ?? from)];

@@ -100,7 +100,7 @@ function formatRow(cells: readonly string[], last: string): string {
   return `  ${[...padded, last.replace(/\s+/g, ' ')].join('  ')}`;
 }
 
-/** GPUs are looked for only where one is to run the archive. Those come first. */
+/** Returns whether a backend runs on a GPU. GPUs are probed only for those. */
 function isOnGpu(backend: CandidateName): boolean {
   const { name } = candidateOf(backend);
   return name === 'webgpu' || name === 'webgl';

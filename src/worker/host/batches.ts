@@ -190,7 +190,7 @@ function collectImages(value: unknown, images: Set<Image>, seen: Set<unknown>): 
     for (const inner of Object.values(value)) collectImages(inner, images, seen);
 }
 
-/** Not every browser has both classes. */
+/** Returns whether a value is a picture. Not every browser has both classes. */
 function isImage(value: unknown): value is Image {
   return (
     (typeof ImageBitmap !== 'undefined' && value instanceof ImageBitmap) ||

@@ -146,7 +146,7 @@ export class Downloads {
   }
 }
 
-/** A worker has the origin of its page. */
+/** Returns the origin of the page, which is the worker's, too. */
 function pageOrigin(): string | undefined {
   return globalThis.location?.origin;
 }

@@ -102,7 +102,7 @@ function toTensors(outputs: TestOutputs): Tensors {
   return mapValues(outputs, (output, name) => (isList(output) ? fromList(output, name) : from(output)));
 }
 
-/** `Array.isArray` does not narrow a readonly list. */
+/** Returns whether a value is a list. `Array.isArray` does not narrow a readonly list. */
 function isList(value: unknown): value is NestedList {
   return Array.isArray(value);
 }

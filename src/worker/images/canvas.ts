@@ -94,14 +94,14 @@ async function copyOpaque(bitmap: ImageBitmap, rect: Rect, allocate: Allocate): 
   }
 }
 
-/** Whether every pixel has the largest alpha, which is in the highest byte of its four. */
+/** Returns whether every pixel has the largest alpha, which is in the highest byte of its four. */
 function isOpaque(pixels: Uint32Array): boolean {
   let all = -1;
   for (const pixel of pixels) all &= pixel;
   return all >>> 24 === 255;
 }
 
-/** Whether a frame's colors are those of sRGB or of a video, and not of a wider gamut. */
+/** Returns whether a frame's colors are those of sRGB or of a video, and not of a wider gamut. */
 export function isSrgb({ colorSpace: { primaries } }: VideoFrame): boolean {
   return !['smpte432', 'bt2020'].includes(String(primaries));
 }

@@ -165,7 +165,7 @@ class Image implements DecodedImage {
     return buffer;
   };
 
-  /** While a read is still writing to a buffer, that buffer must not be given to another image. */
+  /** Gives back the buffers, unless a read is still writing to one: then it must not be given to another image. */
   #release(): void {
     if (this.#reading === 0) this.#buffers.forEach(giveBack);
     this.#buffers = [];

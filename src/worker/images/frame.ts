@@ -61,7 +61,7 @@ function isReadable(frame: VideoFrame, convert: Convert | undefined): boolean {
   }
 }
 
-/** Whether a frame is shown in the size of its pixels, turned or not. */
+/** Returns whether a frame is shown in the size of its pixels, turned or not. */
 function hasSquarePixels({ visibleRect, displayWidth, displayHeight }: VideoFrame): boolean {
   const { width, height } = visibleRect!;
   return (displayWidth === width && displayHeight === height) || (displayWidth === height && displayHeight === width);

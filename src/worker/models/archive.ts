@@ -116,7 +116,7 @@ async function readFolder(
   );
 }
 
-/** The archive of a model that is one file, or names its other files itself. */
+/** Returns the archive of a model that is one file, or names its other files itself. */
 function bareArchive(url: string, file: string, config: ModelConfig): Archive {
   const manifest: Manifest = { model: { modelName: file.replace(/\.\w+$/, ''), serializedFile: file } };
   return { url, manifest, config, models: { [formatOf(file)!]: file }, files: {}, golden: [], integrity: {} };

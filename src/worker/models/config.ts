@@ -142,7 +142,7 @@ export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {
   return { ...base, ...over, ...mergeSection('handler', base, over), ...mergeSection('engine', base, over) };
 }
 
-/** A value that is no mapping is kept: `checkConfig` reports it. */
+/** Merges a section of two configs. Leaves a value that is no mapping, which `checkConfig` reports. */
 function mergeSection(
   key: 'handler' | 'engine',
   { [key]: base }: ModelConfig,

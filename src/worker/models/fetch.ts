@@ -48,7 +48,10 @@ export async function fetchWorkflowModels(
   return await fetchModel(archive, engine, { ...options, precisions: options.precisions?.[''] }, onPlanned);
 }
 
-/** SHA-256 of the models of all parts, in one text; undefined in an insecure context, and for models on a server. */
+/**
+ * Returns the SHA-256 of the models of all parts, in one text; undefined in an insecure context, and for models on a
+ * server.
+ */
 export async function hashWorkflow(archive: Archive, engine: EngineName): Promise<string | undefined> {
   const format = formatOfEngine(engine);
   if (format === undefined) return undefined;

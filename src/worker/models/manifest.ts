@@ -44,7 +44,7 @@ export function readManifest(text: string): Manifest {
   return { ...texts(manifest, TEXTS, ''), model: texts(model, MODEL_TEXTS, 'model.') } as Manifest;
 }
 
-/** The values as they are; `null` means the same as a missing key. */
+/** Returns the values as they are. `null` means the same as a missing key. */
 function texts(values: Readonly<Record<string, unknown>>, keys: readonly string[], where: string): object {
   for (const key of keys) {
     const value = values[key] ?? undefined;
@@ -121,7 +121,7 @@ interface ModelEntry {
   readonly others: readonly ModelFile[];
 }
 
-/** A path, or `{ file, config, golden, agreement, precisions }`. */
+/** Reads a path, or `{ file, config, golden, agreement, precisions }`. */
 function readModel(engine: ModelFormat, entry: unknown): ModelEntry {
   const where = `models.${engine}`;
   if (!isRecord(entry)) return { path: readModelPath(engine, entry, where), override: undefined, others: [] };
@@ -156,7 +156,7 @@ function readModelPath(engine: ModelFormat, path: unknown, where: string): strin
 /** The model's file is in full precision. */
 const OTHER_PRECISIONS = PRECISIONS.filter((one) => one !== 'fp32');
 
-/** By precision: a path, or `{ file, agreement }`. */
+/** Reads, for each precision, a path, or `{ file, agreement }`. */
 function readPrecisions(engine: ModelFormat, entries: unknown, where: string): readonly ModelFile[] {
   if (!isRecord(entries)) throw wrong(EXTRAS, where, 'a mapping of precisions to files', entries);
   return Object.entries(entries).map(([name, entry]) => {
@@ -246,8 +246,8 @@ export function outlineOf(url: string, manifest: Manifest, extras: Extras): Arch
 }
 
 /**
- * The manifest's own model, where `tabserve.json` names none. A workflow has none; that of a server may be in a format
- * that only the server runs.
+ * Returns the manifest's own model, where `tabserve.json` names none. A workflow has none; a server's model may be in a
+ * format that only the server runs.
  */
 function modelOf({ model: { serializedFile } }: Manifest): Archive['models'] {
   const format = serializedFile === undefined ? undefined : formatOf(serializedFile);

@@ -118,7 +118,10 @@ export async function openFiles({ url, files, local, integrity, root }: Archive)
   });
 }
 
-/** SHA-256 of the model's files in one format; undefined where the browser has no Web Crypto (an insecure context). */
+/**
+ * Returns the SHA-256 of the model's files in one format; undefined where the browser has no Web Crypto (an insecure
+ * context).
+ */
 export async function hashModel({ files, models }: Archive, format: ModelFormat): Promise<string | undefined> {
   if (!globalThis.crypto?.subtle) return undefined;
   const path = models[format]!;

@@ -111,7 +111,9 @@ function settingsOf(
   return settings;
 }
 
-/** All nodes run in one worker: it is as large as the largest of them. */
+/**
+ * Returns the larger value of each setting: all nodes run in one worker, which must be as large as the largest of them.
+ */
 function largest(one: Settings, other: Settings): Settings {
   const keys = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries([...keys].map((key) => [key, Math.max(one[key] ?? 0, other[key] ?? 0)]));

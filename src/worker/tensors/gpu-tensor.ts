@@ -43,7 +43,7 @@ export class GpuTensor implements Tensor {
     return this;
   }
 
-  /** Must be called once by each user. After the last one, the tensor cannot be used any more. */
+  /** Ends one use; each user must call it once. After the last use, the tensor cannot be used any more. */
   free(): void {
     this.#users -= 1;
     if (this.#users === 0) this.memory?.free(this);

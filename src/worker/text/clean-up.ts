@@ -1,4 +1,4 @@
-/** What transformers' `clean_up_tokenization` does, in its order. */
+/** Cleans up a text as transformers' `clean_up_tokenization` does, in its order. */
 export function cleanUp(text: string): string {
   return text
     .replaceAll(' .', '.')

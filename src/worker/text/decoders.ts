@@ -94,7 +94,7 @@ function strip(json: DecoderJson): Decode {
     });
 }
 
-/** What these two decoders clean up, which is one more than what transformers does. */
+/** Cleans up a text as these two decoders do, with one rule more than transformers. */
 function cleaned(text: string): string {
   return cleanUp(text.replaceAll(' do not', " don't"));
 }
@@ -110,7 +110,7 @@ function wordPieces(json: DecoderJson): Decode {
     });
 }
 
-/** Connectionist temporal classification: tokens in a row that are equal are one. */
+/** Returns the decoder of connectionist temporal classification: equal tokens in a row are one. */
 function ctc(json: DecoderJson): Decode {
   const pad = textOf(json, 'pad_token', '<pad>');
   const delimiter = textOf(json, 'word_delimiter_token', '|');

@@ -3,8 +3,9 @@ import type { DecoderJson } from './decoders.js';
 import type { Vocabulary } from './vocabulary.js';
 
 /**
- * Returns the bytes of UTF-8 that each token stands for, by its id, as characters from 0 to 255; undefined for a special
- * token, and for none. Those of tokens in a row are the text, but for a space that a decoder removes at the beginning.
+ * Returns the bytes of UTF-8 that each token stands for, by its id, as characters from 0 to 255; undefined for a
+ * special token, and for none. Those of tokens in a row are the text, but for a space that a decoder removes at the
+ * beginning.
  * @throws `invalid-input` for a decoder with which a token's text depends on the tokens beside it
  */
 export function tokenBytes(
@@ -55,7 +56,7 @@ function utf8Of(text: string): string {
   return String.fromCharCode(...utf8.encode(text));
 }
 
-/** GPT-2's alphabet, in the order of the bytes: a character for each. Those that print stand for themselves. */
+/** Returns GPT-2's alphabet, in the order of the bytes: a character for each. Those that print stand for themselves. */
 export function byteLevelAlphabet(): ReadonlyMap<string, number> {
   const prints = (byte: number): boolean =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);

@@ -4,10 +4,10 @@ import { hasCropKernel, sampleByKernel, type AffineMap, type Border } from './cr
 import { channelByte, PIXEL_BYTES } from './pixel-window.js';
 
 /**
- * Cuts a rotated rectangle out of an image and scales it, by bilinear sampling without antialiasing. Pixel (u, v) of the
- * crop is the image at `center + R(angle) · ((u / columns − ½) · width, (v / rows − ½) · height)`, where R turns
- * clockwise, rounded to 8 bits. It is `cv2.warpAffine(…, WARP_INVERSE_MAP | INTER_LINEAR)` of OpenCV 5 with this matrix,
- * up to the last bit of a few pixels, since OpenCV computes in float32.
+ * Cuts a rotated rectangle out of an image and scales it, by bilinear sampling without antialiasing. Pixel (u, v) of
+ * the crop is the image at `center + R(angle) · ((u / columns − ½) · width, (v / rows − ½) · height)`, where R turns
+ * clockwise, rounded to 8 bits. It is `cv2.warpAffine(…, WARP_INVERSE_MAP | INTER_LINEAR)` of OpenCV 5 with this
+ * matrix, up to the last bit of a few pixels, since OpenCV computes in float32.
  * @returns 8-bit RGB, `[rows, columns]`
  */
 export async function cropRegion(
@@ -29,7 +29,7 @@ export async function cropRegion(
   return { ...crop, data: sampled };
 }
 
-/** Whether all places of a region are integers of 32 bits, as the kernel has them. */
+/** Returns whether all coordinates of a region are integers of 32 bits, as the kernel has them. */
 function isInt32({ x, y, width, height }: Region): boolean {
   return Math.abs(x) + Math.abs(y) + Math.abs(width) + Math.abs(height) < 2 ** 31;
 }

@@ -132,7 +132,7 @@ function headOf({ prefix }: Form, { options: { name } }: ServedVersion): object 
   };
 }
 
-/** Server-sent events, as OpenAI's clients read them. An error after the first is an event. */
+/** Yields server-sent events, as OpenAI's clients read them. An error after the first is an event. */
 async function* events(
   form: Form,
   parts: AsyncIterable<unknown>,

@@ -11,7 +11,9 @@ import type { HttpRequest, HttpResponse } from '../messages.js';
 
 const FIELDS = ['model', 'input', 'encoding_format', 'dimensions', 'user'];
 
-/** The answer has no `usage`: handlers of vectors do not tell how many tokens a text has. */
+/**
+ * Answers with vectors. The answer has no `usage`, because handlers of vectors do not tell how many tokens a text has.
+ */
 export async function embeddings(
   body: Body,
   served: ServedVersion,

@@ -1,6 +1,6 @@
 /**
- * `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. What KServe's protocol v1
- * answers to `GET /v1/models[/NAME]` stands beside OpenAI's fields.
+ * `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. What KServe's protocol
+ * v1 answers to `GET /v1/models[/NAME]` stands beside OpenAI's fields.
  */
 import type { ServedVersion } from '../../served-version.js';
 import { readJson } from '../request-body.js';
@@ -20,7 +20,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ['embeddings', embeddings],
 ]);
 
-/** Never rejects: an error has OpenAI's form. */
+/** Answers a request of OpenAI's API. Never rejects: an error has OpenAI's form. */
 export async function openAi(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
   try {
     return await route(incoming, context);

@@ -69,7 +69,7 @@ function countBytes(outgoing: ServerResponse): () => number {
   return () => bytes;
 }
 
-/** `127.0.0.1 - - [28/Nov/2026:06:31:40 +0000] "GET /ping HTTP/1.1" 200 20`. */
+/** Returns a line such as `127.0.0.1 - - [28/Nov/2026:06:31:40 +0000] "GET /ping HTTP/1.1" 200 20`. */
 function commonLine({ time, address, method, path, protocol, status, bytes }: Entry): string {
   const [, day, month, year, clock] = /^\w+, (\d+) (\w+) (\d+) (\S+)/.exec(time.toUTCString())!;
   // A path has no quotes, but what a client has sent as one may.

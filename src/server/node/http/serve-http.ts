@@ -22,8 +22,8 @@ export interface HttpOptions extends GuardOptions {
 export interface HttpServer {
   readonly url: string;
   /**
-   * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer; an
-   * idle one when the time is over for which it was promised to be kept.
+   * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer;
+   * an idle one when the time is over for which it was promised to be kept.
    * @param onLate is called if answers are still under way after ten seconds: it has two seconds to end them
    */
   close(onLate?: () => void): Promise<void>;
@@ -101,7 +101,7 @@ export async function serveHttp(
     server.once('error', (cause: NodeJS.ErrnoException) => reject(notListening(cause, host, port)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
-  /** The system resets connections that wait to be accepted: resolves in a moment when there are none. */
+  /** Resolves as soon as no connection waits to be accepted: the system would reset it. */
   const untilNobodyConnects = async (): Promise<void> => {
     for (let waits = 0, before = -1; events !== before; waits++) {
       before = events;
@@ -118,8 +118,8 @@ export async function serveHttp(
       for (const outgoing of answers) outgoing.shouldKeepAlive = false;
       stopped = untilNobodyConnects();
       await stopped;
-      // `http.Server` would reset idle connections, and check no more limits. Each was promised `KEEP_ALIVE_MS`, and its
-      // next request may be on its way: Node ends it when that time is over.
+      // `http.Server` would reset idle connections, and check no more limits. Each was promised `KEEP_ALIVE_MS`, and
+      // its next request may be on its way: Node ends it when that time is over.
       const ended = new Promise((resolve) => Server.prototype.close.call(server, resolve));
       const timers = [
         setTimeout(onLate, FINISH_MS),

@@ -254,18 +254,18 @@ function operator(type: string, inputs: readonly string[], output: string, attri
   ];
 }
 
-/** A `Constant` node with a tensor. The field 20 is the attribute's type, 4 is a tensor. */
+/** Returns a `Constant` node with a tensor. The field 20 is the attribute's type, 4 is a tensor. */
 function constant(output: string, tensor: Pieces): Pieces {
   const value = [...encodeText(1, 'value'), ...encode(5, tensor), ...encodeNumber(20, 4)];
   return operator('Constant', [], output, encode(5, value));
 }
 
-/** The attribute `to` of a `Cast` to float32: 2 is an integer. */
+/** Returns the attribute `to` of a `Cast` to float32: 2 is an integer. */
 function toFloat(): Pieces {
   return [...encodeText(1, 'to'), ...encodeNumber(3, FLOAT), ...encodeNumber(20, 2)];
 }
 
-/** A `ValueInfoProto` for a tensor. */
+/** Returns a `ValueInfoProto` for a tensor. */
 function describe({ name, dtype, dims }: OnnxTensor): Pieces {
   const shape = dims.flatMap((dim) => encode(1, encodeNumber(1, dim)));
   return [...encodeText(1, name), ...encode(2, encode(1, [...encodeNumber(1, dtype), ...encode(2, shape)]))];

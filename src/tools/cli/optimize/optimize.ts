@@ -82,7 +82,7 @@ function choice<T extends string>(flag: string, value: string, allowed: readonly
   throw wrongFlag(flag, allowed.join(' or '), value);
 }
 
-/** `models/digits.mar` → `models/digits-float16.mar`. */
+/** Returns the name of the smaller archive: `models/digits.mar` → `models/digits-float16.mar`. */
 function nameBeside(path: string, weights: SmallWeights): string {
   const [, name, ending = ''] = /^(.*?)(\.mar|\.zip|\.tar\.gz|\.tgz)?$/is.exec(resolve(path))!;
   const target = `${name}-${weights}${ending.toLowerCase() === '.tgz' ? '.tar.gz' : ending}`;

@@ -47,7 +47,7 @@ export function shrinkPart(
   const model = files.get(root + path)!;
   const rename = (one: string): string => one.replace(/(\.\w+)?$/, `-${weights}$1`);
   const weightsOf = (one: string): readonly string[] => weightFiles(basename(one), files.get(root + one)!);
-  /** What a model names lies beside it. */
+  /** Returns the path of a file that a model names: it is in the model's folder. */
   const beside = (name: string): string => root + besideModel(path, name);
   const own = new Map(weightsOf(path).map((name) => [name, files.get(beside(name))!] as const));
   const others = (archive.alternatives ?? [])

@@ -81,7 +81,7 @@ function quantizeAlong(
   return { q, axis, scales, error };
 }
 
-/** The number of elements of a tensor with these dims. */
+/** Returns the number of elements of a tensor with these dims. */
 export function sizeOf(dims: readonly number[]): number {
   return dims.reduce((product, dim) => product * dim, 1);
 }

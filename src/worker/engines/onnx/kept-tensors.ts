@@ -56,7 +56,7 @@ export class KeptTensors implements GpuMemory {
     this.#loss.check();
   }
 
-  /** Must be called when a run has failed. */
+  /** Records that a run has failed. Must be called then. */
   fail(): void {
     this.#hasFailed = true;
   }
@@ -126,7 +126,9 @@ export class KeptTensors implements GpuMemory {
     }
   }
 
-  /** Nothing of a lost device is given back: its buffers are gone, and ONNX Runtime may not be called any more. */
+  /**
+   * Gives back unused buffers. Not those of a lost device: they are gone, and ONNX Runtime may not be called any more.
+   */
   #giveBack(): void {
     const unused = this.#unused;
     this.#unused = [];

@@ -98,7 +98,10 @@ function readValueInfo(info: Uint8Array): TensorInfo {
   return { name, dtype, dims };
 }
 
-/** A fixed size, a symbol, or null. Older exporters write a dynamic size as −1, which as a varint is close to 2⁶⁴. */
+/**
+ * Returns a fixed size, a symbol, or null. Older exporters write a dynamic size as −1, which as a varint is close to
+ * 2⁶⁴.
+ */
 function readDim(dim: Field | undefined): number | string | null {
   if (dim?.field === 1 && typeof dim.value === 'number') return Number.isSafeInteger(dim.value) ? dim.value : null;
   if (dim?.field === 2 && typeof dim.value !== 'number') return text(dim.value) || null;

@@ -51,7 +51,10 @@ export function createEngine(environment: RemoteEnvironment): Engine {
   };
 }
 
-/** Whatever is wrong with the server while a model is being opened: another backend may work. */
+/**
+ * Runs work, and blames the backend for whatever is wrong with the server while a model is being opened: another
+ * backend may work.
+ */
 async function blamingBackend<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -78,7 +78,10 @@ async function attempt({ path, body, headers, signal }: HttpRequest, options: Ht
   }
 }
 
-/** A browser does not tell a page that a server of another origin has answered without allowing it. */
+/**
+ * Returns a hint at CORS: a browser does not tell a page that a server of another origin has answered without allowing
+ * it.
+ */
 function corsHint(url: URL): string {
   const { origin } = (globalThis as { readonly location?: Location }).location ?? {};
   return origin === undefined || origin === url.origin
@@ -86,14 +89,14 @@ function corsHint(url: URL): string {
     : `, or does not allow pages of ${origin} (CORS; npx tabserve serve --cors ${origin})`;
 }
 
-/** The protocol's own headers win over those of the app. */
+/** Merges headers. The protocol's own headers win over those of the app. */
 function mergeHeaders(theirs: RemoteServer['headers'], own: HttpRequest['headers'] = {}): Headers {
   const headers = new Headers(theirs);
   for (const [name, value] of Object.entries(own)) headers.set(name, value);
   return headers;
 }
 
-/** Node tells in the cause what a browser does not tell at all. */
+/** Returns why a request failed. Node says it in the cause; a browser does not say it at all. */
 function whyOf(error: unknown): string {
   const why = messageOf(error);
   return isError(error) && isError(error.cause) ? `${why} (${messageOf(error.cause)})` : why;

@@ -34,7 +34,7 @@ export const openInference: OpenRemote = async (name, remote, send) => {
   };
 };
 
-/** KServe says `ready` in the body, Triton by the status alone. */
+/** Checks that the model is ready. KServe says so in the body, Triton by the status alone. */
 async function checkReady(send: Send, path: string): Promise<void> {
   const answer = await send({ path: `${path}/ready` });
   const json = isOk(answer) && answer.body.byteLength > 0 ? readJson(answer) : undefined;
@@ -77,7 +77,7 @@ function readSignature(metadata: unknown, remote: RemoteModel): Required<Pick<Re
   return { inputs: read('inputs'), outputs: read('outputs') };
 }
 
-/** A dim of any size is −1. */
+/** Reads the description of a tensor. A dynamic dim is −1. */
 function readInfo(entry: unknown, key: string): TensorInfo {
   const { name, datatype, shape } = isRecord(entry) ? entry : {};
   if (typeof name !== 'string' || !isShape(shape))

@@ -56,7 +56,9 @@ function partsOf(topology: unknown): readonly Part[] {
   return parts;
 }
 
-/** Whether it is a part that only Keras 3 writes: a policy as the dtype, or an input layer with `batch_shape`. */
+/**
+ * Returns whether it is a part that only Keras 3 writes: a policy as the dtype, or an input layer with `batch_shape`.
+ */
 function isKeras3({ class_name: name, config }: Part): boolean {
   return name === 'DTypePolicy' || (name === 'InputLayer' && isRecord(config) && 'batch_shape' in config);
 }

@@ -8,8 +8,8 @@ const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 
 /**
- * The picture is as large as the screen, or larger if the first frame does not fit in it, as browsers and Pillow see
- * it.
+ * Reads a GIF. The picture is as large as the screen, or larger if the first frame does not fit in it, as in browsers
+ * and Pillow.
  * @throws RangeError if the file ends within its header or its first frame's
  */
 export function readGif(bytes: Uint8Array): Facts | undefined {

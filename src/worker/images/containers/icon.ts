@@ -8,7 +8,10 @@ const HEADER_BYTES = 6;
 const ENTRY_BYTES = 16;
 const PNG = 0x89504e47;
 
-/** Of several pictures the largest is decoded. @throws RangeError if an entry lies outside of the file */
+/**
+ * Reads an icon. Of several pictures, the largest is decoded.
+ * @throws RangeError if an entry lies outside of the file
+ */
 export function readIcon(bytes: Uint8Array): Facts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let listed: Size | undefined;

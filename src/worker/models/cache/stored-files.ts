@@ -56,7 +56,7 @@ export class StoredFiles {
     return this.#isDown;
   }
 
-  /** Another tab may have stored a file: from now on, each file is waited for. */
+  /** Waits for each file from now on, because another tab may have stored it. */
   expectFiles(): void {
     this.#isNew = Promise.resolve(false);
   }
@@ -134,8 +134,8 @@ export class StoredFiles {
   }
 
   /**
-   * Writes a file. If the quota does not allow it, deletes what crashes have left, and then other files. Returns whether
-   * it is stored.
+   * Writes a file. If the quota does not allow it, deletes what crashes have left, and then other files. Returns
+   * whether it is stored.
    */
   async #write(
     request: FileRequest,
@@ -161,8 +161,8 @@ export class StoredFiles {
   }
 
   /**
-   * Deletes the least recently used files until so many bytes are free below the limit, and the version of the file that
-   * is to be replaced: the server has it no more. Files of the model that is being loaded stay.
+   * Deletes the least recently used files until so many bytes are free below the limit, and the version of the file
+   * that is to be replaced: the server has it no more. Files of the model that is being loaded stay.
    * @returns whether there is room now; if there cannot be, nothing is deleted
    */
   async #makeRoom(bytes: number, limit: number, request: FileRequest): Promise<boolean> {

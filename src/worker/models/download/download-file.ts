@@ -144,7 +144,10 @@ class Download {
     return requestFile(fetch, this.url, this.options, { headers, signal, ...(cache && { cache }) });
   }
 
-  /** The browser's HTTP cache does not know whose a private file is: what it holds may be another user's. */
+  /**
+   * Returns the mode of the browser's HTTP cache. That cache does not know whose a private file is: its file may be
+   * another user's.
+   */
   #cacheMode(): RequestCache | undefined {
     if (isPrivate(this.options)) return 'no-store';
     return this.options.validators && 'no-cache';
@@ -208,7 +211,7 @@ class Download {
     this.#report(size);
   }
 
-  /** The size is not that of the file if more has arrived: another origin hides that it compresses. */
+  /** Reports progress. The total is wrong if more has arrived: another origin hides that it compresses. */
   #report(total: number | undefined): void {
     const { size } = this.#received;
     this.#reported = Math.max(this.#reported, size);
@@ -224,7 +227,7 @@ class Download {
     this.#version = undefined;
   }
 
-  /** A browser does not tell why it got no answer of another origin. */
+  /** Returns advice on a missing answer: a browser does not tell why another origin gave none. */
   #advice(): string {
     const { pageOrigin } = this.options;
     if (this.#version || pageOrigin === undefined || this.url.origin === pageOrigin) return '';
@@ -236,7 +239,7 @@ class Download {
   }
 }
 
-/** Whether a server has no such file: development servers answer a page of HTML in its place. */
+/** Returns whether a server has no such file. Development servers answer with a page of HTML instead. */
 export function isMissing({ status, ok, headers }: Response): boolean {
   return status === 404 || status === 410 || (ok && /^text\/html\b/i.test(headers.get('content-type') ?? ''));
 }
@@ -246,8 +249,8 @@ function isStorable({ headers }: Response): boolean {
 }
 
 /**
- * Whether the caller's copy is still the server's version. Of another origin the validators tell, since conditional
- * headers are not sent there.
+ * Returns whether the caller's copy is still the server's version. For another origin, the validators are compared,
+ * because conditional headers are not sent there.
  */
 function isSame(response: Response, validators: Validators): boolean {
   if (response.status === 304) return true;

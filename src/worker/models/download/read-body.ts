@@ -93,7 +93,7 @@ export class StallTimer {
     return this.#aborter.signal;
   }
 
-  /** Something has arrived. */
+  /** Starts the time limit again, because something has arrived. */
   restart(): void {
     this.stop();
     this.#cancel = this.clock.schedule(

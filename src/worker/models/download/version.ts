@@ -41,8 +41,8 @@ export function strongEtag({ etag }: Validators): string | undefined {
 }
 
 /**
- * Whether a 206 response continues a file of this version after `offset` bytes. What its headers do not show is no
- * contradiction, but its validator must agree.
+ * Returns whether a 206 response continues a file of this version after `offset` bytes. A header that is missing does
+ * not contradict that, but its validator must agree.
  */
 export function continues(response: Response, version: Version, offset: number): boolean {
   const validators = validatorsOf(response);
@@ -57,7 +57,7 @@ export function continues(response: Response, version: Version, offset: number):
   return Number(last) + 1 === end && (version.size ?? end) === end;
 }
 
-/** Whether all headers of a response can be read, as those of the page's own origin can. */
+/** Returns whether all headers of a response can be read, as those of the page's own origin can. */
 export function showsHeaders({ type }: Response): boolean {
   return type !== 'cors';
 }

@@ -35,7 +35,7 @@ const ACTIVATIONS: Readonly<Record<string, string>> = {
   'torch.nn.modules.activation.Tanh': 'tanh',
 };
 
-/** The settings of the transformer, by the `model_type` of `config.json` in old repositories. */
+/** Returns the file with the transformer's settings, by the `model_type` of `config.json` in old repositories. */
 function settingsFile(type: unknown): string {
   return `sentence_${String(type)}_config.json`;
 }
@@ -92,7 +92,9 @@ async function promptsOf(source: Source): Promise<Json> {
   return texts.length === 0 ? {} : { prompts: Object.fromEntries(texts), ...(isUsed && { prompt: name }) };
 }
 
-/** Returns the keys for the modules after the transformer: one pooling, any number of dense layers, one normalization. */
+/**
+ * Returns the keys for the modules after the transformer: one pooling, any number of dense layers, one normalization.
+ */
 async function vectorsOf(source: Source, modules: unknown, prompts: Json): Promise<SentenceKeys> {
   if (!Array.isArray(modules) || !modules.every(isRecord)) throw wrong(MODULES, 'it', modules, 'a list of modules');
   let pooling: Json | undefined;

@@ -43,10 +43,11 @@ export interface SpeculativeReads {
   /** See `Source.begin`. */
   readonly begin: NonNullable<Source['begin']>;
   /**
-   * The files will be needed: the next `read` of each waits for what was begun. Their progress is told, from now on.
+   * Keeps what was begun, because the files will be needed: the next `read` of each waits for it. Reports their
+   * progress from now on.
    */
   keep(): void;
-  /** The files are not needed. */
+  /** Aborts the reads, because the files are not needed. */
   drop(): void;
 }
 

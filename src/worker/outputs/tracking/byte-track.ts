@@ -138,7 +138,10 @@ function cheapest(
   );
 }
 
-/** Of a track that is followed and one that is lost at the same place, the one stays that was followed for longer. */
+/**
+ * Removes duplicates: if a followed track and a lost one are at the same position, keeps the one that was followed for
+ * longer.
+ */
 function withoutDuplicates(followed: readonly Track[], lost: readonly Track[]): readonly Track[] {
   const dropped = new Set<Track>();
   for (const one of followed)

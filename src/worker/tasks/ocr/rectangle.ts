@@ -63,7 +63,7 @@ export function convexHull(points: readonly Point[]): readonly Point[] {
   return hull.length > 0 ? hull : sorted.slice(0, 1);
 }
 
-/** Positive for a turn to one side, negative for the other one. */
+/** Returns the direction of a turn: positive to one side, negative to the other one. */
 function turn([x, y]: Point, [u, v]: Point, [s, t]: Point): number {
   return (u - x) * (t - y) - (v - y) * (s - x);
 }

@@ -38,7 +38,10 @@ export function findOutlines({ width, height, data }: TextMap, threshold: number
     ]);
   }
 
-  /** The outline of a hole is of the pixels around it. What reaches the border of the map is no hole. */
+  /**
+   * Returns the outline of a hole, which consists of the pixels around it; undefined for a region that reaches the
+   * border of the map, which is no hole.
+   */
   function outlineOfHole(start: number): Point[] | undefined {
     const points: Point[] = [];
     let isHole = true;

@@ -24,9 +24,9 @@ interface Taps {
 }
 
 /**
- * Resamples a map by the cubic convolution of `torch.nn.functional.interpolate(…, mode='bicubic', align_corners=False)`:
- * without antialiasing, and beyond its edges the map has the numbers at the edge. The result may have numbers a little
- * beyond those of the map.
+ * Resamples a map by the cubic convolution of `torch.nn.functional.interpolate(…, mode='bicubic',
+ * align_corners=False)`: without antialiasing, and beyond its edges the map has the numbers at the edge. The result may
+ * have numbers a little beyond those of the map.
  * @see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/UpSample.h `get_cubic_upsample_coefficients`
  */
 export function bicubic({ data, width, height }: NumberMap, columns: Line, rows: Line): OnArrayBuffer<Float32Array> {
@@ -66,12 +66,12 @@ function tapsOf({ size, scale, offset }: Line, mapSize: number): Taps {
   return { at, weights };
 }
 
-/** The weight of a pixel at a distance of at most 1. */
+/** Returns the weight of a pixel at a distance of at most 1. */
 function inner(x: number): number {
   return ((A + 2) * x - (A + 3)) * x * x + 1;
 }
 
-/** The weight of a pixel at a distance of 1 to 2. */
+/** Returns the weight of a pixel at a distance of 1 to 2. */
 function outer(x: number): number {
   return ((A * x - 5 * A) * x + 8 * A) * x - 4 * A;
 }

@@ -1,4 +1,6 @@
-/** How decoders take points and boxes, and return masks: the forms in which Segment Anything and its like are exported. */
+/**
+ * How decoders take points and boxes, and return masks: the forms in which Segment Anything and its like are exported.
+ */
 import { TabServeError } from '../../../contract/errors.js';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { concat, slice } from '../../tensors/tensors.js';
@@ -17,7 +19,8 @@ export interface PromptForm {
    */
   feeds(prompts: Prompts, placement: Placement): readonly Tensors[];
   /**
-   * Returns the outputs of one run as `[1, objects, masks, height, width]` of logits and `[1, objects, masks]` of scores.
+   * Returns the outputs of one run as `[1, objects, masks, height, width]` of logits and `[1, objects, masks]` of
+   * scores.
    */
   read(masks: Tensor, scores: Tensor): readonly [Tensor, Tensor];
 }
@@ -27,7 +30,7 @@ const [CORNERS, NOTHING] = [[2, 3], -1] as const;
 /** How many points EfficientSAM's decoder reads: `decoder_max_num_input_points` of its published models. */
 const EFFICIENT_POINTS = 6;
 
-/** transformers' models, as Optimum and transformers.js name what they take. */
+/** Returns the form of transformers' models, with the input names of Optimum and transformers.js. */
 function transformersForm(inputs: readonly TensorInfo[]): PromptForm {
   const takesBoxes = inputs.some(({ name }) => name === 'input_boxes');
   return {
@@ -52,7 +55,10 @@ function transformersForm(inputs: readonly TensorInfo[]): PromptForm {
   };
 }
 
-/** What the export script of Segment Anything writes, which MobileSAM and others use. One run is of one object. */
+/**
+ * Returns the form that the export script of Segment Anything writes, which MobileSAM and others use. One run is of one
+ * object.
+ */
 function scriptForm(inputs: readonly TensorInfo[]): PromptForm {
   const mask = inputs.find(({ name }) => name === 'mask_input');
   const side = (axis: number): number => (typeof mask?.dims[axis] === 'number' ? mask.dims[axis] : 1);
@@ -89,7 +95,7 @@ function scriptForm(inputs: readonly TensorInfo[]): PromptForm {
   };
 }
 
-/** EfficientSAM's decoder. One run is of one object: the export script fixes their number. */
+/** Returns the form of EfficientSAM's decoder. One run is of one object: the export script fixes their number. */
 function efficientForm(): PromptForm {
   return {
     inputs: ['batched_point_coords', 'batched_point_labels', 'orig_im_size'],

@@ -20,7 +20,9 @@ export interface AnswerWindow {
   readonly endLogits: Float32Array;
   /** For each token where in the context it stands, and in which word; undefined for one that is not part of it. */
   readonly places: readonly (ContextPlace | undefined)[];
-  /** The tokens that stand for "no answer", such as BERT's first. They share the probability with those of the context. */
+  /**
+   * The tokens that stand for "no answer", such as BERT's first. They share the probability with those of the context.
+   */
   readonly classTokens: readonly number[];
 }
 
@@ -80,7 +82,7 @@ export function findAnswers(
   return [...found.values(), ...none].toSorted((a, b) => b.score - a.score).slice(0, topK);
 }
 
-/** Softmax over the tokens of the context and those that stand for "no answer"; 0 for others. */
+/** Computes the softmax over the tokens of the context and those that stand for "no answer"; others get 0. */
 function probabilities(logits: Float32Array, { places, classTokens }: AnswerWindow): Float64Array {
   const isOpen = (at: number): boolean => places[at] !== undefined || classTokens.includes(at);
   return softmax(logits.map((logit, at) => (isOpen(at) ? logit : -Infinity)));

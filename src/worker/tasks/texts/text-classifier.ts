@@ -74,7 +74,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     architectures: ['ForSequenceClassification'],
     processor: 'tokenizer',
     hasClasses: true,
-    /** The rules of transformers' text classification pipeline. */
+    /** Applies the rules of transformers' text classification pipeline. */
     handlerConfig(config, own) {
       if (config['problem_type'] === 'regression') return own['output'] === undefined ? { output: 'values' } : {};
       return severalLabels(config);

@@ -60,7 +60,7 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
     architectures: ['ForSequenceClassification'],
     keys: ['sentence_transformers', 'sbert_ce_default_activation_function'],
     processor: 'tokenizer',
-    /** The rules of sentence-transformers' `CrossEncoder`. */
+    /** Applies the rules of sentence-transformers' `CrossEncoder`. */
     handlerConfig(config, own) {
       const settings = config['sentence_transformers'];
       const name =

@@ -118,7 +118,7 @@ export class ZeroShotTextClassifier extends TextHandler<Classification> {
 
   protected override emptyResult: Classification = [];
 
-  /** `handler.labels` are those to choose from, not the model's. */
+  /** Reads `handler.labels`: those to choose from, not the model's. */
   protected override async readLabels(context: Context): Promise<Labels | undefined> {
     return await super.readLabels(context, undefined);
   }

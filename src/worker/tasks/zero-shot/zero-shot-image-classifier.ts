@@ -54,15 +54,15 @@ export interface ZeroShotImageClassifierConfig extends VisionConfig, TextLengths
 /**
  * Chooses among labels that a request names, by a model that compares images with texts, such as CLIP and SigLIP, as
  * transformers' pipeline `zero-shot-image-classification` does. The model reads the image and a text about each label.
- * Its output `logits_per_image`, `[images, texts]`, becomes probabilities: among the labels by softmax, or of each label
- * by itself with SigLIP, which was trained so. A request without labels fails with `invalid-input`, unless
+ * Its output `logits_per_image`, `[images, texts]`, becomes probabilities: among the labels by softmax, or of each
+ * label by itself with SigLIP, which was trained so. A request without labels fails with `invalid-input`, unless
  * `handler.labels` has some.
  *
  * The model is one file with inputs for both, `model.onnx`. What its two parts (`text_model.onnx` and
  * `vision_model.onnx`) return becomes no probability without the scale that the whole model multiplies with, which they
- * do not have: `image_text_embedder` reads them. If the model also returns `image_embeds` and `text_embeds`, of length 1,
- * it reads a list of several labels once: their vectors stay in the worker, up to `maxStateBytes`, and the model reads one
- * text with the next image.
+ * do not have: `image_text_embedder` reads them. If the model also returns `image_embeds` and `text_embeds`, of length
+ * 1, it reads a list of several labels once: their vectors stay in the worker, up to `maxStateBytes`, and the model
+ * reads one text with the next image.
  * @sample { "params": { "labels": ["a person", "a cat", "a street"] } }
  * @answer `[{ label, score }, …]`, best first
  */
@@ -105,7 +105,7 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
     this.#texts = await LabelTexts.load(this.model, this.inputInfo, context, this.config);
   }
 
-  /** `handler.labels` are those to choose from, not the model's. */
+  /** Reads no labels of the model: `handler.labels` are those to choose from. */
   protected override readLabels(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
@@ -132,7 +132,9 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
     return await super.preprocess(data, context);
   }
 
-  /** Runs the model on the images, with the texts of all rows; with one of them, if it has read the same texts before. */
+  /**
+   * Runs the model on the images, with the texts of all rows; with one of them, if it has read the same texts before.
+   */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const { name } = this.outputInfo;
     const texts = this.#allTexts(context);

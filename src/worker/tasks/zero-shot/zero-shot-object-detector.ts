@@ -55,9 +55,10 @@ export interface ZeroShotObjectDetectorConfig extends DetectionHandlerConfig, Te
 
 /**
  * Finds in images what the labels of a request name, by a model that reads images and texts, such as OWL-ViT and
- * Grounding DINO, as transformers' pipeline `zero-shot-object-detection` does. The model reads one image at a time, with
- * the texts of all labels, or if it reads them as one sentence (Grounding DINO) with one after the other. A score is the
- * probability of a label by itself. A request without labels fails with `invalid-input`, unless `handler.labels` has some.
+ * Grounding DINO, as transformers' pipeline `zero-shot-object-detection` does. The model reads one image at a time,
+ * with the texts of all labels, or if it reads them as one sentence (Grounding DINO) with one after the other. A score
+ * is the probability of a label by itself. A request without labels fails with `invalid-input`, unless `handler.labels`
+ * has some.
  * @sample { "params": { "labels": ["a person", "a cat", "a cup"] } }
  * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax } }, …]`, best first; boxes in pixels of the image
  */
@@ -111,7 +112,7 @@ export class ZeroShotObjectDetector extends DetectionHandler {
     );
   }
 
-  /** `handler.labels` are those to look for, not the model's. */
+  /** Reads no labels of the model: `handler.labels` are those to look for. */
   protected override readLabels(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

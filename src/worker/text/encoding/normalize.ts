@@ -127,7 +127,9 @@ function strip(aligned: AlignedText, { strip_left, strip_right }: Normalizer): A
   return aligned.slice(Math.min(start, end), end);
 }
 
-/** SentencePiece's rules, as Hugging Face applies them: to a short cluster of characters as a whole, else to each. */
+/**
+ * Applies SentencePiece's rules as Hugging Face does: to a short cluster of characters as a whole, otherwise to each.
+ */
 function precompiled(text: AlignedText, replacement: (text: string) => string | undefined): AlignedText {
   const changes: Change[] = [];
   const replace = (old: string, content: string): void => {

@@ -89,7 +89,7 @@ function splitAt(text: AlignedText, pattern: RegExp, behavior: SplitBehavior, in
   );
 }
 
-/** SentencePiece's marks of spaces. */
+/** Splits a text at SentencePiece's marks of spaces. */
 function metaspace(text: AlignedText, json: PreTokenizerJson): readonly AlignedText[] {
   const { replacement = '▁', add_prefix_space, split = true } = json;
   const scheme = add_prefix_space === false ? 'never' : (json.prepend_scheme ?? 'always');
@@ -102,7 +102,7 @@ function metaspace(text: AlignedText, json: PreTokenizerJson): readonly AlignedT
   return splitAt(whole, literal, 'MergedWithNext');
 }
 
-/** GPT-2's words, each byte of UTF-8 as a character of its alphabet. */
+/** Splits a text into GPT-2's words, each byte of UTF-8 as a character of its alphabet. */
 function byteLevel(
   text: AlignedText,
   { add_prefix_space, use_regex = true }: PreTokenizerJson,
