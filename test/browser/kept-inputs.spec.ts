@@ -1,8 +1,6 @@
 import { expect, test } from './fixtures.ts';
 
-/**
- * A photo of `client.keep` is encoded once in each worker; what a worker does not have any more is made again, unseen.
- */
+/** A photo of `client.keep` is encoded once in each worker; what a worker does not have any more is made again, unseen. */
 const MODEL = '/test/models/tasks/prompt-sam/';
 /** What the encoder returns for one photo: two tensors of [1, 16, 8, 8]. */
 const BYTES = 2 * 16 * 8 * 8 * 4;

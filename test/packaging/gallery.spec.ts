@@ -516,9 +516,7 @@ test('writing: stopped; and when its worker is killed, it goes on with no word m
   expect(complaints).toEqual([]);
 });
 
-/**
- * Answers as huggingface.co does, with a folder as the repository org/tiny. Returns its files, and what was asked for.
- */
+/** Answers as huggingface.co does, with a folder as the repository org/tiny. Returns its files, and what was asked for. */
 async function answerAsHub(
   page: Page,
   folder: string,
@@ -579,9 +577,7 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
   expect(complaints.filter((line) => !line.includes('404'))).toEqual([]);
 });
 
-/**
- * Opens a folder of the tests' repositories on the page of a model, and waits for its first answer. @returns it in JSON
- */
+/** Opens a folder of the tests' repositories on the page of a model, and waits for its first answer. @returns it in JSON */
 async function openFolder(page: Page, repository: string, handler: string, photo?: string): Promise<unknown> {
   await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${repository}`);
   await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);

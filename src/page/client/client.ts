@@ -148,8 +148,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    * that one; a call after a success returns at once. A call after a failure tries again, and downloads only what is
    * missing.
    * @throws `model-not-found`, `model-format`, `model-config`, `network`, `unknown-handler`, `handler-failed`,
-   *   `no-backend`, `worker-failed`, `aborted`, `disposed`; `unsupported` where there are no workers, as on a server or
-   *   in a service worker; `invalid-input` for a wrong option of the call
+   *   `no-backend`, `worker-failed`, `aborted`, `disposed`; `unsupported` where there are no workers, as on a server or in a
+   *   service worker; `invalid-input` for a wrong option of the call
    */
   async initialize(options: InitializeOptions = {}): Promise<void> {
     await this.#initializer.initialize(options);
@@ -204,8 +204,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the
-   * input's place, or of an image in its image's place. A handler that keeps what it makes of an input, as
+   * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
+   * place, or of an image in its image's place. A handler that keeps what it makes of an input, as
    * `promptable_segmenter` does, makes it once in each worker. For other handlers, it is as if the input itself was
    * passed. Requests of other clients take it as well.
    * @throws `disposed`, `invalid-input`, also if it has a kept input in it; `image-decode`, `not-cloneable`,
@@ -350,8 +350,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Ends the workers, and rejects every pending call with `disposed`. A worker that has a VideoFrame closes it first,
-   * for a second at most; and as long, the host tab of a share answers what it has accepted from other tabs.
+   * Ends the workers, and rejects every pending call with `disposed`. A worker that has a VideoFrame closes it first, for
+   * a second at most; and as long, the host tab of a share answers what it has accepted from other tabs.
    */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());

@@ -133,8 +133,8 @@ export class Batch {
 
   /**
    * Settles the jobs with their rows of an answer.
-   * @returns the jobs that have to run again with everything that the page retains of them, because the worker no
-   *   longer has it
+   * @returns the jobs that have to run again with everything that the page retains of them, because the worker no longer
+   *   has it
    */
   resolve({ rows, timings, nodes, states, handlerTime, memory }: HandleAnswer): readonly Job[] {
     const again: Job[] = [];

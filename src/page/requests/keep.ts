@@ -5,8 +5,8 @@ import type { Prepared } from './inputs.js';
 
 /**
  * Retains a prepared input, which must not have been sent.
- * @throws `invalid-input` if it contains a kept input; `not-cloneable` if it contains something that cannot be
- *   copied, such as a function
+ * @throws `invalid-input` if it contains a kept input; `not-cloneable` if it contains something that cannot be copied, such
+ *   as a function
  */
 export function keepInput(prepared: Prepared): KeptInput {
   try {

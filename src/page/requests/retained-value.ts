@@ -3,8 +3,8 @@ import { duplicate, listTransferables, mapLeaves } from './copy.js';
 
 /**
  * An input that an app asks about several times, such as a photo that is clicked: `client.keep` makes it. Pass it
- * instead of the input. A handler that caches what it computes from an input computes it once; the page then sends a
- * key instead of the input. Another worker, or one that no longer has the result, gets the input again.
+ * instead of the input. A handler that caches what it computes from an input computes it once; the page then sends a key
+ * instead of the input. Another worker, or one that no longer has the result, gets the input again.
  */
 export interface KeptInput {
   /** The key by which workers know it. */

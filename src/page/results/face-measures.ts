@@ -47,12 +47,11 @@ const LEFT_BROW = [334, 296, 336, 293, 300];
 const RIGHT_BROW = [105, 66, 107, 63, 70];
 
 /**
- * Returns how a head is turned. Its axes are x, from the right to the left eye's outer corner, y, from forehead to
- * chin, made perpendicular to x, and z = x × y, in units of 1. They are the columns of Rz(roll) · Ry(−yaw) ·
- * Rx(−pitch), so yaw = atan2(x₃, √(x₁² + x₂²)), pitch = −atan2(y₃, z₃) and roll = atan2(x₂, x₁). It is within 5° of the
- * rotation that fits MediaPipe's canonical face model best.
- * @throws `invalid-input` if the face has not 468 landmarks, one is not finite, or eyes, forehead and chin are on one
- *   line
+ * Returns how a head is turned. Its axes are x, from the right to the left eye's outer corner, y, from forehead to chin,
+ * made perpendicular to x, and z = x × y, in units of 1. They are the columns of Rz(roll) · Ry(−yaw) · Rx(−pitch), so
+ * yaw = atan2(x₃, √(x₁² + x₂²)), pitch = −atan2(y₃, z₃) and roll = atan2(x₂, x₁). It is within 5° of the rotation that fits
+ * MediaPipe's canonical face model best.
+ * @throws `invalid-input` if the face has not 468 landmarks, one is not finite, or eyes, forehead and chin are on one line
  */
 export function headPose(face: Face): HeadPose {
   const { x, y, z } = axesOf(face, 'headPose');
@@ -64,23 +63,21 @@ export function headPose(face: Face): HeadPose {
 }
 
 /**
- * Returns ten measures of a face, by distances in space, in units of the distance d of the eyes' outer corners. Each
- * goes from 0 at one number to 1 at another:
+ * Returns ten measures of a face, by distances in space, in units of the distance d of the eyes' outer corners. Each goes
+ * from 0 at one number to 1 at another:
  *
- * - `eyeOpen…`: the eye aspect ratio (|p₂ − p₆| + |p₃ − p₅|) / 2 |p₁ − p₄| (Soukupová and Čech, CVWW 2016), from 0.1
- *   to 0.3
+ * - `eyeOpen…`: the eye aspect ratio (|p₂ − p₆| + |p₃ − p₅|) / 2 |p₁ − p₄| (Soukupová and Čech, CVWW 2016), from 0.1 to 0.3
  * - `browUp…`: the mean height of the brow's upper edge above the middle of the eye's corners, from 0.22 to 0.36
  * - `mouthOpen`: the distance of the lips' inner edges by the mouth's width, from 0.03 to 0.7
- * - `smile`: the mean of two: how far the corners of the mouth are above the middle of the lips, from 0 to 0.06, and
- *   the mouth's width, from 0.58 to 0.75
+ * - `smile`: the mean of two: how far the corners of the mouth are above the middle of the lips, from 0 to 0.06, and the
+ *   mouth's width, from 0.58 to 0.75
  * - `frown`: how far they are below it, from 0.015 to 0.075
  * - `pucker`: the mouth's width, from 0.5 down to 0.3
- * - `mouthLeft`, `mouthRight`: how far the middle of the corners of the mouth is beside the middle of the eyes, from
- *   0.06 to 0.2
+ * - `mouthLeft`, `mouthRight`: how far the middle of the corners of the mouth is beside the middle of the eyes, from 0.06 to
+ *   0.2
  *
  * The numbers are those of faces at rest and of what faces do, by eye: faces differ, so compare a face with itself.
- * @throws `invalid-input` if the face has not 468 landmarks, one is not finite, or eyes, forehead and chin are on one
- *   line
+ * @throws `invalid-input` if the face has not 468 landmarks, one is not finite, or eyes, forehead and chin are on one line
  */
 export function faceMeasures(face: Face): FaceMeasures {
   const { x, y } = axesOf(face, 'faceMeasures');

@@ -14,8 +14,7 @@ type Canvas = Pick<
  * Draws landmarks on a canvas that shows the photo at its own size: lines in the canvas's `strokeStyle` and
  * `lineWidth`, and points in its `fillStyle`, as wide as two lines. Points with a `score` below 0.5 are left out.
  * @param found the answer of a landmarker
- * @param connections which points to connect: `FACE_CONNECTIONS`, `HAND_CONNECTIONS`, `POSE_CONNECTIONS`,
- *   `COCO_CONNECTIONS`, or none
+ * @param connections which points to connect: `FACE_CONNECTIONS`, `HAND_CONNECTIONS`, `POSE_CONNECTIONS`, `COCO_CONNECTIONS`, or none
  */
 export function paintLandmarks(
   canvas: Canvas,

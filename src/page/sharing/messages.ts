@@ -22,8 +22,8 @@ export type LobbyMessage =
 /**
  * To the host tab, on a guest tab's own channel.
  *
- * - `heartbeat`: the host tab is asked whether it is alive. Messages reach a tab in the background without delay; its
- *   timers are late.
+ * - `heartbeat`: the host tab is asked whether it is alive. Messages reach a tab in the background without delay; its timers
+ *   are late.
  * - `more`: there is room for one more chunk of a streamed answer.
  * - `ask`: a question that does not wait in the queue.
  */

@@ -35,8 +35,8 @@ const DRAIN_MS = 1000;
 const ONE_BY_ONE = { batchSize: 1, maxBatchDelay: 0 };
 
 /**
- * Sends the requests of one tab to the shared model, in this tab or in another one. When the host tab ends, its
- * requests go to the next one.
+ * Sends the requests of one tab to the shared model, in this tab or in another one. When the host tab ends, its requests
+ * go to the next one.
  */
 export class SharedSender implements Sender {
   readonly #options: SharedSenderOptions;

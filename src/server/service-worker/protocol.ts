@@ -110,8 +110,8 @@ export const MAX_BROWSER_MS = 2_000;
 
 /**
  * Returns the name of the lock that a page holds for as long as it hosts. The browser releases it when the page ends,
- * however that happens, so a service worker that was stopped and started again finds the hosting pages, and learns at
- * once that one is gone.
+ * however that happens, so a service worker that was stopped and started again finds the hosting pages, and learns at once that
+ * one is gone.
  */
 export function lockName(host: string, scope: string, protocol = PROTOCOL): string {
   return `tabserve-host/${protocol}/${host}/${scope}`;

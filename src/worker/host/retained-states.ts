@@ -9,8 +9,7 @@ type Sequences = readonly (SequenceData | undefined)[];
 
 /**
  * Returns the state of each row's sequence: what the page has sent, or what is cached here. Removes it from the cache,
- * because the next state replaces it. A handler that fails may have changed it, which does no harm: the page has a
- * copy.
+ * because the next state replaces it. A handler that fails may have changed it, which does no harm: the page has a copy.
  */
 export function takeStates(sequences: Sequences, kept: KeptValues): unknown[] {
   return sequences.map((sequence) => {

@@ -12,10 +12,7 @@ const HEAD_BYTES = 16;
 const TAIL_BYTES = 2 ** 18;
 /** An older model lists its weights among its inputs. */
 const MIN_VERSION = 4;
-/**
- * Fields of GraphProto after the weights, and of ModelProto after the graph. Numbers: `onnx.proto` of ONNX (IR version
- * 10).
- */
+/** Fields of GraphProto after the weights, and of ModelProto after the graph. Numbers: `onnx.proto` of ONNX (IR version 10). */
 const [INPUT, OUTPUT, OPSET] = [11, 12, 8];
 const AFTER_WEIGHTS: ReadonlySet<number> = new Set([INPUT, OUTPUT, 13, 14, 15]);
 const AFTER_GRAPH: ReadonlySet<number> = new Set([OPSET, 14, 20, 25]);
@@ -69,8 +66,8 @@ function versionOf(head: Uint8Array): number {
 }
 
 /**
- * Returns a model with the inputs and outputs at the end of a file. Where they begin is not known: it is the first
- * place from which nothing but the fields that may stand there leads to the file's end.
+ * Returns a model with the inputs and outputs at the end of a file. Where they begin is not known: it is the first place
+ * from which nothing but the fields that may stand there leads to the file's end.
  */
 export function declaredIn(tail: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   // From where nothing leads to the end: no place is tried twice, whatever the weights are.

@@ -102,10 +102,7 @@ export function follow<F extends FoundLandmarks>(
   };
 }
 
-/**
- * Returns the ids of those that were found, and the tracks with this frame: a new one has an id from its second frame
- * on.
- */
+/** Returns the ids of those that were found, and the tracks with this frame: a new one has an id from its second frame on. */
 function identify(
   tracks: TrackerState | undefined,
   found: readonly FoundLandmarks[],

@@ -1,7 +1,7 @@
 /**
  * The colors of what stands before a background, where its edges are mixed with it.
- * @see https://doi.org/10.1109/ICIP42928.2021.9506164 Marco Forte, "Approximate Fast Foreground Colour Estimation",
- *   2021: blur fusion, twice, with boxes of 90 and of 6 pixels
+ * @see https://doi.org/10.1109/ICIP42928.2021.9506164 Marco Forte, "Approximate Fast Foreground Colour Estimation", 2021:
+ *   blur fusion, twice, with boxes of 90 and of 6 pixels
  */
 import type { MaybePromise } from '../../../contract/handler.js';
 import { mirroredIndices } from '../../tensors/mirror.js';

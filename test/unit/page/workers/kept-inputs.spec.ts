@@ -1,5 +1,4 @@
-// An input that the page keeps: a worker gets it, says that it keeps what it has made of it, and then gets its key
-// alone.
+// An input that the page keeps: a worker gets it, says that it keeps what it has made of it, and then gets its key alone.
 import { expect, test } from '@playwright/test';
 import { errorToData } from '../../../../src/contract/error-data.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
