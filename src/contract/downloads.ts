@@ -2,8 +2,8 @@
 import type { Integrity } from './archive.js';
 
 /**
- * Where files are kept for the next visit: with the Cache API, in the origin private file system, or nowhere. A client
- * keeps the files of its model in any case, for as long as it lives.
+ * Where files are cached for the next visit: with the Cache API, in the origin private file system, or nowhere. A
+ * client keeps the files of its model in any case, for as long as it lives.
  */
 export const CACHES = ['cache-api', 'opfs', 'none'] as const;
 
@@ -30,7 +30,8 @@ export interface DownloadSettings {
   /** Origins that a redirect may lead to, beside the model's own; undefined if the app names none. */
   readonly allowedOrigins?: readonly string[];
   /**
-   * The size and hash that files must have, by their path in the archive. They hold beside those of `tabserve.json`.
+   * The size and hash that files must have, by their path in the archive. They apply in addition to those of
+   * `tabserve.json`.
    */
   readonly integrity?: Readonly<Record<string, Integrity>>;
   /** @default 'cache-api' */

@@ -290,6 +290,6 @@ export interface HandleAnswer {
   readonly kept?: readonly string[];
   /** Runs that are to be compared with WASM before the answer is used; missing if there are none. */
   readonly larger?: readonly LargerRun[];
-  /** Bytes that the engine holds. */
+  /** Bytes of the engine's memory. */
   readonly memory: number;
 }

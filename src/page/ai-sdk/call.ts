@@ -9,7 +9,7 @@ export const PROVIDER = 'tabserve';
 export interface Call {
   readonly input: { readonly messages: readonly object[]; readonly tools?: readonly object[] };
   readonly params: Params;
-  /** What of the call the model cannot have. */
+  /** The settings of the call that the model does not support. */
   readonly warnings: Warning[];
 }
 

@@ -44,7 +44,7 @@ export function tabserveEmbedding(
     provider: PROVIDER,
     modelId: 'text_feature_extractor',
     maxEmbeddingsPerCall: BATCH,
-    // One batch after another: all at once, many texts would fill the queue.
+    // One batch after another, because many texts at once would fill the queue.
     supportsParallelCalls: false,
     async doEmbed({ values, dimensions, abortSignal, providerOptions }) {
       const rows = await client

@@ -73,7 +73,7 @@ export function tabserve(
     async doStream(options) {
       const { input, params, warnings } = readCall(options);
       const parts = client.stream(input, { params, ...signalOf(options) })[Symbol.asyncIterator]();
-      // What fails before the first part fails the call, not the stream.
+      // A failure before the first part is one of the call, not of the stream.
       const first = await parts.next().catch(rethrow(options));
       return { stream: streamOf(first, parts, options, warnings) };
     },
@@ -105,7 +105,7 @@ function streamOf(
       return;
     }
     const { text, ...end } = readGenerated(value);
-    // A handler that sends no parts.
+    // This handler sends no parts.
     if (!hasText) controller.enqueue({ type: 'text-delta', id: ID, delta: text });
     controller.enqueue({ type: 'text-end', id: ID });
     controller.enqueue({ type: 'finish', ...end });

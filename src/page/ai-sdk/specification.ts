@@ -12,7 +12,7 @@ export interface ModelOptions<V extends Specification> {
   readonly specification: V;
 }
 
-/** What a call cannot have. The SDK reports it to the app. */
+/** A setting of a call that is not supported. The SDK reports it to the app. */
 export interface Warning {
   type: 'unsupported';
   feature: string;

@@ -18,12 +18,12 @@ export interface CachedFileInfo {
   readonly usedAt: Date;
 }
 
-/** What the cached files take up. */
+/** The number and size of the cached files. */
 export interface CacheEstimate {
   readonly files: number;
-  /** The sizes of the files, together. */
+  /** The total size of the files. */
   readonly bytes: number;
-  /** What this origin may store, in bytes, as the browser tells; undefined if it does not. */
+  /** How many bytes this origin may store; undefined if the browser does not say. */
   readonly quota: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface CacheEstimate {
  * there are none.
  */
 export const cache = {
-  /** Lists the files, the least recently used first. @throws `timeout` if a store does not answer for 10 seconds */
+  /** Lists the files, least recently used first. @throws `timeout` if a store does not answer for 10 seconds */
   async list(): Promise<CachedFileInfo[]> {
     const files = (await findFiles(STORES)).filter(({ entry }) => entry.content !== null);
     return files

@@ -46,7 +46,7 @@ import { pageCores, type CoreBudget } from '../workers/budget.js';
 import { browserClock } from '../../shared/clock.js';
 import type { WorkerFactory } from '../workers/worker-factory.js';
 
-/** What there is around a client. */
+/** What a client gets from its environment: the worker factory, the cores, and what sharing needs. */
 export interface ClientEnvironment {
   /** Whether the factory makes the built-in worker. @default false: it is the app's own */
   readonly isBuiltIn?: boolean;
@@ -180,7 +180,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     this.#mustJoin = false;
   }
 
-  /** Reports what is wrong and stops nothing: once, though each worker may find it. */
+  /** Reports a problem that does not stop anything, once, although each worker may find it. */
   #warn(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -204,11 +204,11 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns in the input's
-   * place, or of an image in its image's place. A handler that keeps what it makes of an input, as
-   * `promptable_segmenter` does, makes it once in each worker. For other handlers, it is as if the input itself was
-   * passed. Requests of other clients take it as well.
-   * @throws `disposed`, `invalid-input`, also if it has a kept input in it; `image-decode`, `not-cloneable`,
+   * Keeps an input that is asked about several times, such as a photo that is clicked. Pass what it returns instead of
+   * the input, or instead of the input's image. A handler that caches what it computes from an input, as
+   * `promptable_segmenter` does, computes it once in each worker. For other handlers, it is as if the input itself was
+   * passed. Requests of other clients accept it as well.
+   * @throws `disposed`, `invalid-input`, also if it contains a kept input; `image-decode`, `not-cloneable`,
    *   `worker-failed` if a script of TabServe cannot be loaded
    */
   async keep(input: KeepableInput<H>): Promise<KeptInput> {
@@ -223,7 +223,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Opens a sequence: requests that build on one another, such as the pieces of a recording. Many sequences share
+   * Opens a sequence: requests that build on one another, such as the segments of a recording. Many sequences share
    * workers and batches.
    * @throws `not-initialized`, `disposed`, `invalid-input`
    */
@@ -284,7 +284,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   /**
    * Returns the answers to the frames of a camera, a video or a stream, in their order: the latest frame wins, and the
    * others are dropped and counted. A frame is sent once: one that is lost with its worker is dropped too, and the
-   * stream goes on. It ends with the source, and stops the work when the loop is left.
+   * stream continues. It ends with the source, and stops the work when the loop is left.
    *
    * Reading throws what `predict` throws for a frame, which ends the stream; `aborted`; `disposed`; `invalid-input` for
    * a wrong option or source, or if the stream is read twice; `unsupported` if this browser cannot deliver the frames
@@ -350,8 +350,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Ends the workers, and rejects every pending call with `disposed`. A worker that has a VideoFrame closes it first, for
-   * a second at most; and as long, the host tab of a share answers what it has accepted from other tabs.
+   * Ends the workers, and rejects every pending call with `disposed`. A worker that has a VideoFrame closes it first,
+   * and the host tab of a share first answers what it has accepted from other tabs; each for a second at most.
    */
   dispose(): Promise<void> {
     this.#disposed.abort(disposed());

@@ -49,7 +49,7 @@ export function connect(first: unknown, second?: unknown): unknown {
   return new Client(() => defaultWorker(options.assets), options, { isBuiltIn: true });
 }
 
-/** What `load` takes beside the model. */
+/** What `load` takes in addition to the model. */
 export interface LoadOptions<Name extends HandlerName, Form = never>
   extends Omit<ConnectOptions<Name, Form>, 'model'>, InitializeOptions {}
 
@@ -65,8 +65,9 @@ export async function load<Name extends HandlerName = HandlerName, Form extends 
 }
 
 /**
- * Makes the built-in worker: from the folder `assets`, if that is of the page's own origin, because browsers start no
- * worker from another one; else from where the bundler has placed it. Bundlers find its script by the literal.
+ * Makes the built-in worker: from the folder `assets`, if that is of the page's own origin, because browsers do not
+ * start a worker from another one; otherwise from where the bundler has placed it. Bundlers find its script by the
+ * literal.
  */
 function defaultWorker(assets: string | URL | undefined): Worker {
   const folder = assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets'));

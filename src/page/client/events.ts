@@ -23,7 +23,7 @@ export class Emitter<Events> {
 
   emit<E extends keyof Events>(event: E, detail: Events[E]): void {
     const listeners = this.#listeners.get(event);
-    // What a listener adds hears the next event, and what it removes hears none.
+    // A listener that is added meanwhile gets the next event, and one that is removed gets none.
     for (const listener of new Set(listeners))
       if (listeners!.has(listener)) notify(listener as (event: Events[E]) => void, detail);
   }

@@ -17,7 +17,7 @@ export async function explainInput(requester: Requester, input: unknown, options
   if (chunks)
     chunks.onChunk = () => {
       const { chunk } = chunks.take();
-      // An aborted handler may have sent one more.
+      // An aborted handler may have sent another chunk.
       if (!end.signal.aborted) notify(onProgress, chunk as ExplainProgress);
     };
   try {
@@ -34,7 +34,7 @@ export async function explainInput(requester: Requester, input: unknown, options
   }
 }
 
-/** The options of an explanation: those of every request, whose `params` have what is the handler's. */
+/** The options of an explanation as options of a request: `params` has those of the handler. */
 export interface CheckedExplainOptions {
   readonly request: RequestOptions;
   readonly onProgress: ((progress: ExplainProgress) => void) | undefined;

@@ -43,7 +43,7 @@ export class Initializer {
       await unlessAborted(joined.done, signal);
     } catch (error) {
       joined.listeners.delete(listener);
-      // The caller that started it has aborted, but this caller has not: start again.
+      // The caller that started it has aborted, but this one has not, so start again.
       if (!joined.signal?.aborted || signal?.aborted) throw error;
       await this.initialize(options);
     }

@@ -31,7 +31,7 @@ export interface BatchRun {
   readonly metrics?: readonly Observation[];
 }
 
-/** The most observations that wait: those of about 40 requests. */
+/** The limit for pending observations: those of about 40 requests. */
 const MAX_PENDING = 512;
 
 /** Collects the metrics that a client records by itself, and those of its handler. */
@@ -40,8 +40,8 @@ export class ServingMetrics implements ClientMetrics {
   readonly #warn: (message: string) => void;
   readonly #registry: Registry;
   /**
-   * Observations that are not in the registry yet. Together they take a fraction of the time of each after a pause,
-   * when it comes with a request.
+   * Observations that are not in the registry yet. Adding them together takes a fraction of the time of adding each
+   * with its request.
    */
   readonly #pending: [name: BuiltInName, value: number, labels: MetricLabels | undefined][] = [];
 

@@ -10,7 +10,7 @@ import { BUILT_IN, type BuiltInName, type Definition } from '../../shared/metric
 import { Definitions } from '../../shared/metrics/definitions.js';
 import { Sketch } from './sketch.js';
 
-/** The most label sets of one metric. Observations with further sets share one series, `{ other: 'true' }`. */
+/** The limit for the label sets of one metric. Observations with further sets share one series, `{ other: 'true' }`. */
 export const MAX_SERIES = 100;
 const OTHER: MetricLabels = { other: 'true' };
 const NO_LABELS: MetricLabels = {};

@@ -45,7 +45,7 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    * How a backend is proven. `golden`: by the archive's golden examples, if it has any. `reference`: if it has none, by
    * a comparison with WASM in a second worker, on black, noise, smooth waves and, for handlers of images, drawn
    * pictures with the features of photographs; the verdict is cached. Outputs that are not finite, and those of ONNX
-   * Runtime's WebGL, are compared in any case. @default 'golden'
+   * Runtime's WebGL, are always compared. @default 'golden'
    */
   readonly verify?: 'golden' | 'reference';
   /**
@@ -73,14 +73,14 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
   readonly allowedOrigins?: readonly string[];
   /**
    * SHA-256 hashes, in hexadecimal, or sizes and hashes, that the model's files must have, by their path in the
-   * archive; for a bare file, by its name. They hold beside those of `tabserve.json`. A file that does not match is
-   * refused before it is used; so is an entry for a file that does not exist.
+   * archive; for a bare file, by its name. They apply in addition to those of `tabserve.json`. A file that does not
+   * match is refused before it is used; so is an entry for a file that does not exist.
    */
   readonly integrity?: Readonly<Record<string, string | Integrity>>;
   /**
-   * Where the files of the model and the engine are kept for the next visit: with the Cache API, in the origin private
-   * file system, or nowhere. A cache that cannot be used, or is full, is reported by the event `warn`, and the files
-   * are downloaded. @default 'cache-api'
+   * Where the files of the model and the engine are cached for the next visit: with the Cache API, in the origin
+   * private file system, or nowhere. A cache that cannot be used, or is full, is reported by the event `warn`, and the
+   * files are downloaded. @default 'cache-api'
    */
   readonly cache?: CacheName;
   /**
@@ -97,7 +97,7 @@ export interface OpenerOptions extends ClientOptions {
   readonly handler?: string | undefined;
 }
 
-/** A config whose `handler` section has the params of `H`, of the right types, among its keys. */
+/** A config whose `handler` section has the params of `H`, with their types, among its keys. */
 export type ConfigFor<H extends Handler, Form> = ModelConfig & { readonly handler?: RequestParams<H, Form> };
 
 type OwnOption = Exclude<keyof OpenerOptions, keyof typeof SERVING | keyof typeof CLIENT_SETTINGS>;
@@ -121,7 +121,7 @@ const OWN: Readonly<Record<OwnOption, true>> = {
 
 /**
  * Reads a client's options.
- * @throws `model-config` if they are not an object, or have one that does not exist, or a handler that is no name
+ * @throws `model-config` if they are not an object, or one of them does not exist, or the handler is not a name
  */
 export function readClientOptions<T extends object>(options: T): T {
   const read = readOptions(

@@ -27,7 +27,9 @@ export function readDownloadSettings({
   };
 }
 
-/** Reads what requests carry. @param option the option's name, for messages. @throws `model-config` */
+/**
+ * Reads the headers and credentials of requests. @param option the option's name, for messages. @throws `model-config`
+ */
 export function readDownloadRequest(request: unknown, option: string): DownloadRequest {
   const { headers, credentials, ...others } = readMapping(request, option, 'headers and credentials');
   const [unknown] = Object.keys(others);

@@ -3,7 +3,7 @@ import { wrongValue } from '../../shared/read-options.js';
 import { TabServeError } from '../../contract/errors.js';
 
 /**
- * Returns a copy of a mapping: what the app does to its own afterwards changes nothing.
+ * Returns a copy of a mapping, so that later changes of the app's own have no effect.
  * @throws `model-config` if it is none
  */
 export function readMapping(value: unknown, option: string, what: string): Record<string, unknown> {

@@ -11,7 +11,7 @@ interface Nothing {
   readonly client: undefined;
 }
 
-/** A model of which nothing was loaded yet, because `loading` is `lazy`. */
+/** A model that is not loaded yet, because `loading` is `lazy`. */
 export interface IdleModel extends Nothing {
   readonly status: 'idle';
 }

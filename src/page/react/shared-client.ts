@@ -14,8 +14,8 @@ import type { WorkerFactory } from '../workers/worker-factory.js';
 const PROGRESS_INTERVAL = 50;
 
 /**
- * Milliseconds for which a model stays loaded that no component has used: React shows a component some time after what
- * it waited for is there.
+ * Milliseconds for which a model stays loaded that no component has used: React shows a component some time after its
+ * model is ready.
  */
 const MAX_UNUSED_MS = 10_000;
 
@@ -231,7 +231,7 @@ export function isSameData(a: Source, b: Source): boolean {
   return typeof a.factory === typeof b.factory && isEqual(dataOfA, dataOfB);
 }
 
-/** Compares lists, plain objects and URLs by what they hold, and everything else, such as files, by identity. */
+/** Compares lists, plain objects and URLs by their contents, and everything else, such as files, by identity. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (a instanceof URL && b instanceof URL) return a.href === b.href;

@@ -20,7 +20,7 @@ const LOADINGS = ['eager', 'lazy', 'suspense'] as const;
  */
 export type Loading = (typeof LOADINGS)[number];
 
-/** What `useModel` takes beside the options of `connect`. */
+/** What `useModel` takes in addition to the options of `connect`. */
 export interface UseModelOptions<L extends Loading = Loading> {
   /**
    * `eager`: the model is loaded when the component is mounted. `lazy`: with the first `predict` or `initialize`.
@@ -84,7 +84,7 @@ export function useModel(first: unknown, second?: unknown): unknown {
   const [held, hold] = useState(() => sharedClient(source));
   const client = isSameData(held.source, source) ? held : sharedClient(source);
   if (client !== held) hold(client);
-  // When it is mounted, or shown again by an <Activity>, its children's effects may call before its own run.
+  // When it is mounted, or shown again by an <Activity>, its children's effects may call before its own effect runs.
   client.reopen();
 
   const state = useSyncExternalStore(client.subscribe, client.getState, () => IDLE);

@@ -11,7 +11,7 @@ import type { Chunks } from './chunks.js';
 export class Batch {
   /** Number of rows. */
   readonly size: number;
-  /** Whether it is the lone replay of a job that has lost a worker. Nothing else may run beside it. */
+  /** Whether it is the replay of a job that has lost a worker, which must run alone. */
   readonly isReplay: boolean;
   readonly #jobs: readonly Job[];
 

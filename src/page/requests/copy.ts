@@ -24,7 +24,7 @@ function mapContainer(value: unknown, replace: (leaf: object) => unknown, done: 
   done.set(value, copy);
   for (const key of Object.keys(value)) {
     const mapped = mapContainer((value as Readonly<Record<string, unknown>>)[key], replace, done);
-    // Assigned, it would be the copy's prototype; and what is defined takes ten times as long.
+    // An assignment would set the copy's prototype; defining every key would take ten times as long.
     if (key === '__proto__')
       Object.defineProperty(copy, key, { value: mapped, configurable: true, enumerable: true, writable: true });
     else (copy as Record<string, unknown>)[key] = mapped;
@@ -33,7 +33,8 @@ function mapContainer(value: unknown, replace: (leaf: object) => unknown, done: 
 }
 
 /**
- * Copies an array. Its entries as a list would take a hundred times as long, which a list of a million numbers shows.
+ * Copies an array. Copying a list of its entries would take a hundred times as long, as a list of a million numbers
+ * shows.
  */
 function mapArray(
   array: readonly unknown[],
@@ -54,7 +55,7 @@ function isContainer(value: object): boolean {
 
 type TypedArray = new (source: Uint8Array) => object;
 
-/** The prototype that those of all typed arrays inherit from. */
+/** The prototype from which the prototypes of all typed arrays inherit. */
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
 /** Its getter: the name of the built-in class, whatever class a page derives from it. */
@@ -62,7 +63,7 @@ const builtInName = Object.getOwnPropertyDescriptor(typedArray, Symbol.toStringT
   this: unknown,
 ) => string | undefined;
 
-/** A method that checks that the elements are there, and reads none of them. */
+/** A method that checks that the elements are there without reading them. */
 const typedArrayKeys = typedArray.keys as (this: object) => unknown;
 
 /**

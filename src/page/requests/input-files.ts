@@ -58,9 +58,9 @@ export function samplesOf(value: object, copied: boolean): AudioSamples | undefi
 }
 
 /**
- * Returns what is sent in the place of an audio file: the file itself if it is WAV, which a worker decodes, and
- * otherwise its samples. Only a page has the browser's decoder. A Blob of another type is an audio file if its bytes
- * begin as one; images and texts that say so are not looked at. Returns undefined for whatever is not a Blob.
+ * Returns what is sent instead of an audio file: the file itself if it is WAV, which a worker decodes, and otherwise
+ * its samples. Only a page has the browser's decoder. A Blob of another type is an audio file if its bytes begin as
+ * one; images and texts are skipped by their type. Returns undefined for whatever is not a Blob.
  */
 export function audioFile(value: object): Promise<Blob | AudioSamples> | undefined {
   if (!(value instanceof Blob) || NO_AUDIO.test(value.type)) return undefined;

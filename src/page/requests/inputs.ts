@@ -69,11 +69,11 @@ export interface PrepareOptions {
  *
  * The page never reads the pixels of an element. The caller may change or close all of its inputs as soon as the call
  * has returned (if `snapshot` is called within it); `<img>` is the exception, whose picture is taken when it has been
- * loaded. Until the answer is there, the page holds the pixels of each picture, and a `<video>` or VideoFrame one of
+ * loaded. Until the answer is there, the page retains the pixels of each picture, and a `<video>` or VideoFrame one of
  * its decoder's buffers; where that matters, `transfer` avoids it.
- * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or none
- *   that this page may read (another origin's, without CORS), if a buffer, a bitmap or a frame is gone, if a URL cannot
- *   be downloaded
+ * @throws `image-decode` if an `<img>` is broken or has no source; `invalid-input` if an element has no pixels, or
+ *   none that this page may read (another origin's, without CORS), if a buffer, a bitmap or a frame is gone, if a URL
+ *   cannot be downloaded
  */
 export function prepare(input: unknown, options: PrepareOptions = {}): Prepared | Promise<Prepared> {
   const prepared = new PreparedInput(input, options);
@@ -123,7 +123,7 @@ class PreparedInput implements Prepared {
     this.pending = this.#allOrNone(pending);
   }
 
-  /** Starts to make what is sent in the place of `leaf`, where that takes time. */
+  /** Starts to make what is sent instead of `leaf`, where that takes time. */
   #replace(leaf: object, options: PrepareOptions): Promise<unknown> | undefined {
     if (isA('URL', leaf))
       return downloadImage(leaf.href, options.signal)

@@ -13,7 +13,7 @@ export type JobOptions = Pick<
 > &
   Partial<Pick<Job, 'chunks' | 'sequence' | 'http'>>;
 
-/** A sequence as the page holds it. Each run of one of its jobs gets the same state, a replay too. */
+/** A sequence as the page retains it. Each run of one of its jobs gets the same state, also a replay. */
 export interface SequenceState {
   readonly id: string;
   /** What the handler set at the sequence's last answered request; undefined at its start. */
@@ -74,7 +74,7 @@ export class Job {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #settle!: { resolve: (answer: JobAnswer) => void; reject: (error: TabServeError) => void };
   #settled = false;
-  /** Whether what the page holds of it is sent to any worker in full. */
+  /** Whether its retained values are sent to any worker in full. */
   #sendsInFull = false;
 
   constructor(rows: readonly Prepared[], options: JobOptions) {
@@ -99,7 +99,7 @@ export class Job {
       const left = timeout - (performance.now() - arrivedAt);
       this.#timer = setTimeout(() => this.#abandon(timeoutError(timeout)), left);
     }
-    // Last, since it ends the timer.
+    // This comes last, because it ends the timer.
     if (signal?.aborted) this.reject(abortError(signal));
     else signal?.addEventListener('abort', this.#onAbort);
   }

@@ -41,10 +41,10 @@ export class JobQueue {
 
   /**
    * Takes the next batch: one exclusive job, or up to `batchSize` batchable ones. A batch that is not full waits until
-   * its oldest job has been here for `maxBatchDelay` ms.
+   * its oldest job has waited for `maxBatchDelay` ms.
    * @param now the time, by `performance.now()`
-   * @param onlyFull whether to take nothing but a batch that no other job could join
-   * @param explanations whether to take explanations; otherwise they let other jobs pass
+   * @param onlyFull whether to take only a batch that no other job could join
+   * @param explanations whether to take explanations; otherwise other jobs overtake them
    */
   take(
     { batchSize, maxBatchDelay }: Pick<Serving, 'batchSize' | 'maxBatchDelay'>,
@@ -131,7 +131,7 @@ export class Backlog {
     return { remainingCapacity: Math.max(0, jobQueueSize - pendingRequests), pendingRequests };
   }
 
-  /** @throws `queue-full` if another request has no place */
+  /** @throws `queue-full` if the queue has no slot for another request */
   checkRoom(jobQueueSize: number): void {
     const { remainingCapacity, pendingRequests } = this.status(jobQueueSize);
     if (remainingCapacity > 0) return;
@@ -139,7 +139,7 @@ export class Backlog {
     throw new TabServeError('queue-full', message);
   }
 
-  /** Reserves a place in the queue for a request whose input is still being prepared. */
+  /** Reserves a slot in the queue for a request whose input is still being prepared. */
   async prepare<T>(preparing: Promise<T>): Promise<T> {
     this.#preparing += 1;
     try {
@@ -169,7 +169,7 @@ export class Backlog {
 
   takeReplay(): Job | undefined {
     if (!this.hasReplays) return undefined;
-    // Explanations take long: the others come first.
+    // Explanations take long, so the others come first.
     const job = this.#replays.find(({ isExplanation }) => !isExplanation) ?? this.#replays[0]!;
     this.#replays = this.#replays.filter((other) => other !== job);
     return job;

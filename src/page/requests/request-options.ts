@@ -16,7 +16,7 @@ export interface InitializeOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** What `predict` and `handle` take beside the input. */
+/** What `predict` and `handle` take in addition to the input. */
 export interface RequestOptions<Params extends object = object> extends RequestSettings {
   /** Rejects the request at once. If it is running already, its answer is discarded. */
   readonly signal?: AbortSignal;
@@ -32,7 +32,9 @@ export interface RequestOptions<Params extends object = object> extends RequestS
   readonly http?: HttpExchange;
 }
 
-/** What `explain` takes beside the input: the options of every request, and those of the handler's explanations. */
+/**
+ * What `explain` takes in addition to the input: the options of every request, and those of the handler's explanations.
+ */
 export type ExplainOptions<H extends Handler> = RequestOptions<ParamsOf<H>> &
   ExplainParamsOf<H> & {
     /** Called after each batch of variants of the input that the model has answered. */
@@ -46,14 +48,14 @@ export type ExplainOptions<H extends Handler> = RequestOptions<ParamsOf<H>> &
  */
 export type ClientInput<H extends Handler> = [InputOf<H>] extends [never] ? unknown : KnownInput<H>;
 
-/** What `client.keep` takes: an input of the handler, or the image of an input that has other things beside it. */
+/** What `client.keep` takes: an input of the handler, or the image of an input that has more parts. */
 export type KeepableInput<H extends Handler> = [InputOf<H>] extends [never]
   ? unknown
   : OwnInput<H> | ImageOf<InputOf<H>>;
 
 type KnownInput<H extends Handler> = OwnInput<H> | KeptInput | WithKept<InputOf<H>>;
 
-/** An input without a kept one in it. */
+/** An input that contains no kept input. */
 type OwnInput<H extends Handler> =
   | InputOf<H>
   | WithElement<InputOf<H>>
@@ -64,7 +66,7 @@ type OwnInput<H extends Handler> =
       ? PageAudioInput | { readonly data: PageAudioInput } | { readonly body: PageAudioInput }
       : never);
 
-/** Returns, of inputs that have an image beside other things, what the page may pass as the image. */
+/** The type of what the page may pass as the image, for inputs that have more parts than an image. */
 type ImageOf<Input> = Input extends { readonly image: infer Image }
   ? ImageInput extends Image
     ? ImageInput | ElementInput | URL
@@ -72,7 +74,7 @@ type ImageOf<Input> = Input extends { readonly image: infer Image }
   : never;
 
 type WithElement<Input> = WithImage<Input, ImageOf<Input>>;
-/** The image may be a kept one, whether or not the app knows that. */
+/** The image may be a kept input, whether or not the app knows that. */
 type WithKept<Input> = WithImage<Input, [ImageOf<Input>] extends [never] ? never : ImageOf<Input> | KeptInput>;
 
 /** Returns an input with another image. */
@@ -92,7 +94,7 @@ export interface CheckedOptions {
   /** Milliseconds. */
   readonly timeout: number | undefined;
   readonly priority: number;
-  /** A copy: what the caller does to its own afterwards changes nothing. */
+  /** A copy, so that later changes of the caller's own have no effect. */
   readonly params: Params;
   readonly transfer: boolean;
   readonly http: HttpExchange | undefined;
@@ -123,7 +125,7 @@ export function readInitializeOptions(options: InitializeOptions): InitializeOpt
   return { ...(checked && { signal: checked }), ...(onProgress && { onProgress }) };
 }
 
-/** A getter that refuses whatever is not a signal, and takes a signal of another frame. */
+/** This getter throws for whatever is not a signal, and accepts a signal of another frame. */
 const isAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')!.get!;
 
 /** @throws `invalid-input` for what is no signal */

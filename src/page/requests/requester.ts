@@ -37,7 +37,7 @@ export interface Sending {
    * ended.
    */
   readonly sequence?: { readonly current: SequenceState; readonly ended: AbortSignal };
-  /** Whether it was accepted before, by another client, so that it needs no place in the queue. @default false */
+  /** Whether it was accepted before, by another client, so that it needs no slot in the queue. @default false */
   readonly isReplay?: boolean;
   /** Called when it is answered. */
   readonly onRan?: (ran: RanRequest) => void;
@@ -109,7 +109,7 @@ export class Requester {
   }
 
   /**
-   * Sends a request whose rows are prepared already. It needs no place in the queue.
+   * Sends a request whose rows are prepared already. It needs no slot in the queue.
    * @throws what `Client.predict` throws, except a row's own failure
    */
   async sendPrepared(
@@ -169,7 +169,7 @@ export function prepareRows(
   options: RowOptions,
 ): readonly PreparedRow[] | Promise<readonly PreparedRow[]> {
   let stop: AbortController | undefined;
-  // Few inputs are downloads, which alone need the signal.
+  // Only downloads need the signal, and few inputs are downloads.
   const shared: PrepareOptions = {
     transfer: options.transfer,
     get signal() {

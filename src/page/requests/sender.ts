@@ -35,7 +35,7 @@ export interface Sender {
   /** Checks that the queue has room for another request. @throws `queue-full` */
   checkRoom(): void;
 
-  /** Reserves a place in the queue for a request while its input is being prepared. */
+  /** Reserves a slot in the queue for a request while its input is being prepared. */
   prepare<T>(preparing: Promise<T>): Promise<T>;
 
   /** Takes a request. The job will settle. */

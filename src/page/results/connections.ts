@@ -1,6 +1,6 @@
 /** Which landmarks belong together: data for drawings. */
 
-/** Two points that a drawing connects, by their places in `landmarks`. */
+/** Two points that a drawing connects, by their indices in `landmarks`. */
 export type Connection = readonly [from: number, to: number];
 
 /** What is drawn between the points of `hand_landmarker`: the palm and the fingers. */

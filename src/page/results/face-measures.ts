@@ -37,7 +37,10 @@ export interface FaceMeasures {
 }
 
 const COUNT = 468;
-/** The least sine of the angle between the line of the eyes and that from forehead to chin: less is rounding. */
+/**
+ * The minimal sine of the angle between the line of the eyes and that from forehead to chin; a smaller one is a
+ * rounding error.
+ */
 const MIN_SINE = 1e-6;
 /** The points of each eye as of Soukupová and Čech: the corners, and two pairs of lids. */
 const LEFT_EYE = [263, 387, 385, 362, 380, 373];

@@ -18,9 +18,9 @@ const FINGERS = [5, 9, 13, 17];
 const [THUMB_BASE, THUMB_TIP, LITTLE_BASE] = [2, 4, 17];
 /** A finger is straight if it bends less, and bent if it bends more: in degrees. */
 const [STRAIGHT, BENT] = [50, 80];
-/** The thumb is out if its tip is so much farther from the little finger's base than its own base is. */
+/** The thumb is out if its tip is farther from the little finger's base than its own base is, by this factor. */
 const THUMB_OUT = 1.15;
-/** What points upwards or downwards is at most so far from it: in degrees. */
+/** The largest angle to the vertical of what points upwards or downwards, in degrees. */
 const UPRIGHT = 45;
 
 /**

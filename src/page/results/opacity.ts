@@ -32,7 +32,8 @@ export function paintMask(
 
 /**
  * Returns a heat map as the opacity of one color, in the image's size: transparent at 0, and at `low` where that is
- * above 0; opaque at `high`. What speaks against the class, and what the model did not see, is transparent.
+ * above 0; opaque at `high`. Pixels that speak against the class, and those that the model did not see, are
+ * transparent.
  */
 export function paintHeatMap(
   { width, height, heat, low, high }: ImageExplanation,

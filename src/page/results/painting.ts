@@ -66,7 +66,7 @@ export function paintClasses(
   return image;
 }
 
-/** Returns masks of instances as colors, in the photo's size: one color for each, and those before lie over others. */
+/** Returns masks of instances as colors, in the photo's size: one color for each; earlier ones cover later ones. */
 export function paintInstances(
   instances: readonly Pick<Instance, 'mask'>[],
   { palette = defaultPalette(), alpha = 0.5 }: PaintClassesOptions = {},

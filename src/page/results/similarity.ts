@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 
-/** A vector that was found by likeness. */
+/** A vector that was found by its similarity. */
 export interface Neighbor {
   /** The index in the list that was searched. */
   readonly index: number;
@@ -9,8 +9,8 @@ export interface Neighbor {
 }
 
 /**
- * Returns the cosine of the angle between two vectors, in -1..1: `a · b / (|a| |b|)`. A vector of zeros is like none:
- * 0.
+ * Returns the cosine of the angle between two vectors, in -1..1: `a · b / (|a| |b|)`. The similarity of a vector of
+ * zeros is 0.
  * @throws `invalid-input` if the vectors differ in length
  */
 export function cosineSimilarity(a: ArrayLike<number>, b: ArrayLike<number>): number {

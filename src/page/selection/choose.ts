@@ -8,7 +8,7 @@ import type { Contender } from './trial.js';
 import type { CachedVerdict } from './verdict-cache.js';
 import type { Precision } from '../../contract/precisions.js';
 
-/** The part of a contender that choosing needs. */
+/** What choosing needs of a contender. */
 export type Runner = Pick<Contender, 'candidate' | 'median' | 'isCached'>;
 
 export interface ChooseOptions<R extends Runner> {
@@ -16,8 +16,8 @@ export interface ChooseOptions<R extends Runner> {
   readonly candidates: readonly Candidate[];
   readonly skips: SkipList;
   /**
-   * Milliseconds for measuring, beyond what opening the first candidate takes; undefined if the first candidate that
-   * runs is wanted.
+   * Milliseconds for measuring, in addition to the time of opening the first candidate; undefined if the first
+   * candidate that runs is wanted.
    */
   readonly measureBudget: number | undefined;
   /** What earlier visits found out, by `describeCandidate`. */
@@ -27,7 +27,7 @@ export interface ChooseOptions<R extends Runner> {
    * @param until aborts the attempt. The attempt closes its worker if it fails or is aborted
    */
   readonly attempt: (candidate: Candidate, budget: number | undefined, until: AbortSignal) => Promise<R>;
-  /** Ends one that is slower than another. */
+  /** Ends a contender that is slower than another. */
   readonly dismiss: (slower: R) => void;
   /** Called with a candidate that could not be measured, so that a later visit need not wait for it. */
   readonly onFailure: (candidate: Candidate, error: TabServeError) => Promise<void>;
@@ -68,7 +68,7 @@ export async function chooseBackend<R extends Runner>(options: ChooseOptions<R>)
       tried.push(candidate);
       const budget = share === undefined ? undefined : Math.min(share, deadline - since);
       const runner = await attempt(candidate, budget, until.signal);
-      // A candidate that has no median cannot be measured, and neither can the others.
+      // If one candidate has no median, the others cannot be measured either.
       if (!best && runner.median === undefined) return runner;
       if (!best) deadline = clock.now() + measureBudget! - share!;
       // A new measurement means that the model or the engine changed: so the cached verdicts on the others do not apply
@@ -123,7 +123,7 @@ function withReasons(cause: TabServeError, tried: readonly Candidate[], skips: S
   });
 }
 
-/** Returns what was tried and has failed, which the reader may be able to change, and what was left out. */
+/** Describes what was tried and failed, which the reader may be able to change, and what was left out. */
 function byTried(tried: readonly Candidate[], { entries }: SkipList): [failed: Skipped[], others: Skipped[]] {
   const names = new Set(tried.map(describeCandidate));
   const wasTried = (one: Skipped): boolean => names.has(describeCandidate(one));
@@ -164,8 +164,8 @@ export class SkipList {
   }
 
   /**
-   * Returns the entries but that of a candidate. Those of its precisions stay. Reasons name the number of threads that
-   * they are true of.
+   * Returns the entries without that of a candidate. Those of its precisions stay. Reasons name the number of threads
+   * that they apply to.
    */
   without(candidate: Candidate): readonly Skipped[] {
     return this.#entries.filter((one) => !isSame(one, candidate) || one.precision !== undefined).map(nameThreads);
@@ -176,7 +176,7 @@ export class SkipList {
   }
 }
 
-/** Returns the reasons as one line of text: each once, after all candidates that it is true of. */
+/** Returns the reasons as one line of text: each once, after all candidates that it applies to. */
 export function describeSkipped(entries: readonly Skipped[]): string {
   const nameOf = (entry: Skipped): string =>
     `${describeCandidate(entry)}${entry.precision ? ` (${entry.precision})` : ''}`;
@@ -185,7 +185,7 @@ export function describeSkipped(entries: readonly Skipped[]): string {
   return [...names].map(([reason, all]) => `${all.join(', ')}: ${reason}`).join(' ');
 }
 
-/** Returns an entry whose reason names the number of threads. One of a precision is true of every number. */
+/** Returns an entry whose reason names the number of threads. That of a precision applies to every number. */
 function nameThreads(entry: Skipped): Skipped {
   const { threads, precision, reason } = entry;
   if (threads === undefined || precision !== undefined) return entry;

@@ -8,7 +8,7 @@ export interface ComparisonOptions {
   readonly samples: () => Promise<readonly Sample[]>;
   /** Undefined for a model that is only on a server. */
   readonly reference: Candidate | undefined;
-  /** Starts a worker; `until` ends the start too. */
+  /** Starts a worker; `until` also ends the start. */
   readonly start: (until: AbortSignal) => Promise<Connection>;
   /** Opens the model on a candidate in a worker. */
   readonly open: (worker: Connection, candidate: Candidate) => Promise<void>;

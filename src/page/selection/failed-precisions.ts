@@ -52,7 +52,7 @@ function nameOf(node: string): string {
   return node === '' ? 'the model' : `node "${node}"`;
 }
 
-/** The precisions of a model's parts that have failed on a candidate: it gets the next one that is left. */
+/** The precisions of a model's parts that have failed on a candidate. The candidate gets the next one that is left. */
 export class FailedPrecisions {
   readonly #options: FailedPrecisionsOptions;
   /** By candidate and `Part.node`. */

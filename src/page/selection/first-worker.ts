@@ -22,7 +22,7 @@ export async function probeAndLoad(
   const { only } = request;
   const since = performance.now();
   const gpus = needsGpus(choice.backends, only);
-  // After a loss the GPU may be another one, or none, and later there again.
+  // After a loss there may be another GPU, or none, and later the same one again.
   const isLost = archive !== undefined && only === undefined;
   const known = isLost ? undefined : lastProbe;
   const probing = worker.call(({ probe }) => probe(known, gpus));
@@ -41,7 +41,7 @@ export async function probeAndLoad(
 
 /**
  * Lets a worker that is reading the archive start the engine of the first candidate. Cached verdicts may change the
- * order, so where they matter, nothing is certain.
+ * order, so where they matter, the first candidate is not certain.
  */
 function prepareEngine(
   worker: Connection,

@@ -17,7 +17,7 @@ export interface LocalSenderOptions {
   readonly options: OpenerOptions;
   /** The cores that its workers share with those of other clients. */
   readonly cores: CoreBudget;
-  /** What it records, and its description has. */
+  /** The metrics that it records and describes. */
   readonly metrics: ServingMetrics;
   readonly events: SenderEvents;
 }

@@ -73,7 +73,7 @@ export interface Opening {
 export async function openModel(opening: Opening): Promise<OpenedWorker> {
   const { opener, compiled, model, request, prestarted } = opening;
   const { signal } = request;
-  // What the app aborts once the model is open is no business of the comparisons that follow.
+  // An abort after the model is open does not concern the comparisons that follow.
   const ending = new AbortController();
   const workers = new OpeningWorkers({
     factory: opener.factory,
@@ -163,7 +163,7 @@ async function openWith(workers: OpeningWorkers, opening: Opening): Promise<Open
         const failure = asTabServeError(error);
         workers.retire(worker, failure);
         if (until.aborted || signal.aborted) throw error;
-        // That no further precision is there says less than why the one before it does not run.
+        // The reason why the last precision does not run says more than that there is no other one.
         const isNoFurther = failure.code === 'backend-failed' && failure.stage === 'load';
         if (!(await trial.exclude(candidate, failure))) throw (isNoFurther && earlier) || error;
         if (canAnotherHelp(failure)) earlier ??= failure;

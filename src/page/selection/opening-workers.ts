@@ -15,7 +15,7 @@ export interface OpeningWorkersOptions {
   readonly compiled: CompiledFiles;
   /** The archive's config, or the app's until that is known. */
   readonly config: ModelConfig | undefined;
-  /** Called with what is wrong and stops nothing, once by each worker. */
+  /** Called with a problem that does not stop anything, once by each worker. */
   readonly warn: (message: string) => void;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ export class OpeningWorkers {
     });
     connection.ended.addEventListener('abort', () => made && !isStored && compiled.withdraw(made));
     this.#started.add(connection);
-    // Aborted since the worker was ready: nobody has closed it.
+    // It was aborted after the worker was ready, so nobody has closed the worker.
     if (ends.aborted) connection.close(abortError(ends));
     return connection;
   }
@@ -69,7 +69,7 @@ export class OpeningWorkers {
     this.#progress?.finish();
   }
 
-  /** Ends a worker that is not wanted, once what it has downloaded is stored. An abort ends it at once. */
+  /** Ends a worker that is not needed, as soon as its downloads are stored. An abort ends it at once. */
   retire(worker: Connection, error: TabServeError): void {
     const end = (): void => worker.close(error);
     this.#options.signal.addEventListener('abort', end, { signal: worker.ended });
@@ -91,15 +91,15 @@ const ofPage = new Map<CandidateName, WeakRef<CompiledFile>>();
 export class CompiledFiles {
   readonly #used = new Map<CandidateName, CompiledFile>();
 
-  /** Keeps what a worker has compiled. */
+  /** Stores what a worker has compiled. */
   add(candidate: CandidateName, compiled: CompiledFile): void {
     this.#used.set(candidate, compiled);
     ofPage.set(candidate, new WeakRef(compiled));
   }
 
   /**
-   * Gives no other client what a worker has compiled that ended before the file was stored: nobody would store it for
-   * the next visit.
+   * Withholds from other clients what a worker compiled that ended before the file was stored, because nobody would
+   * store it for the next visit.
    */
   withdraw(candidate: CandidateName): void {
     if (ofPage.get(candidate)?.deref() === this.#used.get(candidate)) ofPage.delete(candidate);

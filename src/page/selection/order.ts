@@ -77,12 +77,12 @@ export function sortByVerdict(
   return candidates.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
 }
 
-/** Backends that run wherever the SDK runs, or about which the browser knows nothing: there is nothing to look for. */
+/** Backends that need no probe: they run wherever the SDK runs, or the browser knows nothing about them. */
 const UNPROBED: ReadonlySet<BackendName> = new Set(['wasm', 'cpu', 'remote']);
 
 /**
- * Returns whether the browser's GPUs matter for the choice. What nobody wants is not looked for: that takes tens of
- * milliseconds. A pure function.
+ * Returns whether the browser's GPUs matter for the choice. A GPU that nobody wants is not probed, because that takes
+ * tens of milliseconds. A pure function.
  * @param named what the caller has named @param only the only backend that is wanted
  */
 export function needsGpus(named: readonly (BackendName | CandidateName)[] | undefined, only?: Backend): boolean {

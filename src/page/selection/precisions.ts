@@ -5,10 +5,10 @@ import { TabServeError } from '../../contract/errors.js';
 import { HALF_PRECISIONS, type Precision } from '../../contract/precisions.js';
 
 /**
- * What a backend gets if nobody has chosen, best first: what it computes itself, in the fewest bytes. Smaller weights
- * that become float32 when the model is opened run wherever the model does, except on ONNX Runtime's WebGL, which has
- * neither float16 nor constant folding; their outputs are proven by golden examples, and where they are wrong, the next
- * precision is tried.
+ * The precisions that a backend gets by default, best first: those that it computes itself, in the fewest bytes.
+ * Smaller weights that become float32 when the model is opened run wherever the model does, except on ONNX Runtime's
+ * WebGL, which has neither float16 nor constant folding; their outputs are proven by golden examples, and where they
+ * are wrong, the next precision is tried.
  *
  * transformers.js 3.8.1 has q8 for WASM and fp32 for everything else (`DEFAULT_DEVICE_DTYPE_MAPPING`), and refuses fp16
  * on a GPU without the feature `shader-f16`. Here, a GPU that has it gets fp16. ONNX Runtime 1.30's WebGPU has no
@@ -27,7 +27,7 @@ const PREFERRED: Readonly<Record<BackendName, readonly Precision[]>> = {
 /** TensorFlow.js makes float32 of all weights, on every backend. */
 const TENSORFLOW: readonly Precision[] = ['int8-weights', 'float16-weights', 'fp32'];
 
-/** A precision that a backend does not get, with the reason. */
+/** A precision that a backend does not get, and why. */
 export interface ExcludedPrecision {
   readonly precision: Precision;
   readonly reason: string;
@@ -55,7 +55,7 @@ export function choosePrecisions(
 ): Precisions | undefined {
   const own = alternatives?.filter(({ path }) => formatOf(path) === engine) ?? [];
   if (own.length === 0) return undefined;
-  // Names of nodes, for a model that is one file, are none of its precisions either.
+  // For a model that is one file, names of nodes are not precisions either.
   const chosen = config.engine?.dtype as Precision | undefined;
   if (chosen !== undefined) checkChosen(chosen, alternatives!);
   const preferred = engine === 'tfjs' ? TENSORFLOW : PREFERRED[name];

@@ -58,7 +58,7 @@ export class ProgressSum {
     this.#loaded = loaded;
   }
 
-  /** Reports that everything is there. The file of an engine that was given up does not count any more. */
+  /** Reports that everything is there. The file of an abandoned engine does not count any more. */
   finish(): void {
     this.#isFinished = true;
     if (!this.#last) return;

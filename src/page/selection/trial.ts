@@ -34,7 +34,7 @@ export interface TrialOptions extends FailedPrecisionsOptions {
   readonly warn: (message: string) => void;
   /** Called with the archive whenever more of it was downloaded, so that no later attempt downloads that again. */
   readonly onArchive: (archive: Archive) => void;
-  /** Starts a worker; `until` ends the start too. */
+  /** Starts a worker; `until` also ends the start. */
   readonly start: (until: AbortSignal) => Promise<Connection>;
 }
 
@@ -57,7 +57,7 @@ export interface Contender {
 /** Opens candidates one by one, proves each, and measures it if that is wanted. */
 export class Trial {
   readonly #options: TrialOptions;
-  /** With the model in each format and precision that a candidate has needed. */
+  /** The archive, with the model in each format and precision that a candidate has needed. */
   #archive: Archive;
   /** Whether the candidate that is tried has loaded its model. */
   #isLoaded = false;
@@ -79,7 +79,7 @@ export class Trial {
     this.#isLoaded = false;
     await this.#failed.recall(wanted, this.#archive);
     const opened = await this.#open(worker, wanted, this.#failed.left(wanted, this.#options.archive));
-    // An engine that cannot start its threads has fewer than were wanted.
+    // An engine that cannot start its threads runs with fewer.
     const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
     const precision = precisionOf(this.#archive, candidate.engine);
     const trusted = this.#trustedProof(candidate);
@@ -155,7 +155,7 @@ export class Trial {
   /**
    * Excludes the precision of the model that has just failed on a candidate, if it can have another one. A precision
    * that this client has proven has none. One that computes wrongly is recorded, so that the next visit does not
-   * download it; a file that is damaged may be mended by then.
+   * download it; a damaged file may be repaired by then.
    * @returns whether the candidate can be tried again; otherwise it fails as a whole
    */
   async exclude(candidate: Candidate, error: TabServeError): Promise<boolean> {

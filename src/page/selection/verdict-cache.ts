@@ -17,7 +17,7 @@ const MAX_FAILED_VISITS = 2;
 /** How long a store may take for one answer. */
 const STORE_MS = 1000;
 
-/** What was found out about a candidate that runs. */
+/** What is known about a candidate that runs. */
 export type Findings = Pick<Verdict, 'compared' | 'wrong' | 'larger' | 'median'>;
 
 /** What an earlier visit found out about a candidate that has not been opened yet. */
@@ -40,7 +40,7 @@ export interface VerdictCacheOptions {
 
 /**
  * Reads and writes verdicts on the candidates for one model in this environment. A store that throws, hangs or returns
- * anything else than a verdict is logged and treated as empty. After one timeout, it is not asked again.
+ * something other than a verdict is logged and treated as empty. After one timeout, it is not asked again.
  */
 export class VerdictCache {
   readonly #options: VerdictCacheOptions;
@@ -69,7 +69,7 @@ export class VerdictCache {
     return verdict?.build === build ? verdict : {};
   }
 
-  /** Returns whether larger inputs were compared at an earlier visit, maybe with another build. */
+  /** Returns whether larger inputs were compared at an earlier visit, perhaps with another build. */
   async hasLarger(candidate: Candidate): Promise<boolean> {
     return (await this.#get(candidate))?.larger !== undefined;
   }

@@ -12,7 +12,7 @@ import type { OpenedWorker } from '../workers/slot.js';
 import { prestart, type WorkerFactory } from '../workers/worker-factory.js';
 import type { CompiledFiles } from './opening-workers.js';
 
-/** Says which worker to open: the first one, one beside others, or one that replaces a lost one. */
+/** Says which worker to open: the first one, an additional one, or one that replaces a lost one. */
 export interface OpenRequest {
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -27,7 +27,7 @@ export interface OpenerEvents extends Pick<SenderEvents, 'log' | 'warn'> {
   opened(backend: Backend, milliseconds: number): void;
 }
 
-/** Opens the workers of one client. It keeps what the first one has found for the later ones. */
+/** Opens the workers of one client. It reuses for later workers what the first one has found out. */
 export class WorkerOpener {
   readonly factory: WorkerFactory;
   readonly options: OpenerOptions;

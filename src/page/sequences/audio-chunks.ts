@@ -5,31 +5,31 @@ import { readCallOptions } from '../../shared/read-options.js';
 import { checkedSignal } from '../requests/request-options.js';
 import { listenToTrack } from './track-samples.js';
 
-/** A piece of a live recording: one channel. It is an input of a handler of audio. */
+/** A segment of a live recording: one channel. It is an input of a handler of audio. */
 export interface AudioChunk {
   readonly samples: Float32Array;
   readonly sampleRate: number;
-  /** Samples that were lost before this piece, because nobody read for ten seconds. */
+  /** Samples that were lost before this segment, because nobody read for ten seconds. */
   readonly dropped: number;
 }
 
-/** What `audioChunks` takes beside the track. */
+/** What `audioChunks` takes in addition to the track. */
 export interface AudioChunksOptions {
   /** Ends the loop with `aborted`. */
   readonly signal?: AbortSignal;
 }
 
-/** Seconds of the shortest piece: shorter ones wait, except for the last. */
+/** Seconds of the shortest segment: shorter ones wait, except for the last. */
 const MIN_SECONDS = 0.03;
 
-/** Seconds that are kept for a reader that does not read. */
+/** Seconds that are buffered for a reader that does not read. */
 const MAX_SECONDS = 10;
 
 /**
- * Yields what a live audio track records, in pieces without gaps, each with all that was recorded since the one before:
- * a slow reader gets longer pieces. The mean of its channels, at the track's own sample rate. If the track changes its
- * rate, as with another microphone, a piece ends there. It ends with the track, and with `break`, which leaves the
- * track as it is. A muted track may yield silence, or nothing until it is unmuted.
+ * Yields what a live audio track records, in segments without gaps. Each has everything that was recorded since the one
+ * before, so a slow reader gets longer segments. A segment is the mean of the channels, at the track's own sample rate.
+ * If the track changes its rate, as with another microphone, a segment ends there. It ends with the track, and with
+ * `break`, which leaves the track as it is. A muted track may yield silence, or nothing until it is unmuted.
  *
  * ```ts
  * const { speaking } = await sequence.predict(chunk); // in: for await (const chunk of audioChunks(track))
@@ -90,7 +90,7 @@ class ChunkBuffer {
     this.#wake();
   }
 
-  /** @param now whether what was recorded is not read any more */
+  /** @param now whether to stop without reading what was recorded */
   end(error?: TabServeError, now = false): void {
     this.#end ??= { error };
     if (now) this.#parts = [];

@@ -36,9 +36,10 @@ export interface SequenceOwner {
 let sequences = 0;
 
 /**
- * Requests that build on one another, such as the pieces of a recording. The page holds the handler's state of the
- * sequence, which comes with each answer, and sends it to a worker that does not keep it. So any worker can run the next
- * request, also after another one was lost. A request that fails, is aborted or times out leaves the state as it was.
+ * Requests that build on one another, such as the segments of a recording. The page retains the handler's state of the
+ * sequence, which comes with each answer, and sends it to a worker that has not cached it. So any worker can run the
+ * next request, also after another one was lost. A request that fails, is aborted or times out leaves the state as it
+ * was.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every sequence is a `Sequence`, whatever its handler
 export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> implements AsyncDisposable {
@@ -83,12 +84,12 @@ export class Sequence<H extends Handler = any, Result = SequenceResultOf<H>> imp
   }
 
   /**
-   * Returns the answers to the frames of a camera, a video or a stream, as `client.frames` does, each with the state that
-   * the one before has left. A frame that is lost with its worker is dropped, and the next one goes on from the last
-   * state.
+   * Returns the answers to the frames of a camera, a video or a stream, as `client.frames` does, each with the state
+   * that the one before has left. A frame that is lost with its worker is dropped, and the next one continues from the
+   * last state.
    *
-   * Reading throws what it throws for `client.frames`; `queue-full` while another request of this sequence is under way;
-   * what has ended the sequence.
+   * Reading throws what it throws for `client.frames`; `queue-full` while another request of this sequence is under
+   * way; what has ended the sequence.
    */
   frames(source: ClientFrames<H>, options: FramesOptions<ParamsOf<H>> = {}): AsyncIterable<FrameAnswer<Result>> {
     const sequence: FrameSequence = { ended: this.#ended.signal, run: (send) => this.#run(send) };

@@ -19,7 +19,7 @@ type Processor = new (init: { readonly track: MediaStreamTrack }) => { readonly 
 const BLOCK = 2048;
 
 /**
- * Listens to a track. Returns a function that stops listening; the track goes on.
+ * Listens to a track. Returns a function that stops listening; the track continues.
  * @throws `unsupported` if the browser has neither way
  */
 export function listenToTrack(track: MediaStreamTrack, listener: TrackListener): () => void {
@@ -31,7 +31,7 @@ export function listenToTrack(track: MediaStreamTrack, listener: TrackListener):
     try {
       return read(new MediaStreamTrackProcessor({ track }).readable.getReader(), listener);
     } catch {
-      // A browser whose processor takes video alone.
+      // This browser's processor takes only video.
     }
   }
   if (AudioContext) return throughAudioContext(AudioContext, track, listener);
@@ -114,9 +114,9 @@ function process(context: AudioContext, track: MediaStreamTrack, { onSamples, on
   };
   track.addEventListener('ended', stop);
   source.connect(node);
-  // The node runs only if it leads somewhere. It writes nothing, so nothing is heard.
+  // The node runs only if it has an output. It writes nothing, so nothing is heard.
   node.connect(context.destination);
-  // Without a click on the page, a context may be suspended until there is one.
+  // A context may be suspended until the visitor clicks on the page.
   context.resume().catch(() => {});
   return stop;
 }

@@ -136,7 +136,7 @@ export class HostTab implements ModelLink {
   /** Answers a request of this tab. */
   async run(job: Job, stop: AbortSignal): Promise<SharedAnswer> {
     const { request, exclusive, priority, params, chunks, sequence, losses, http } = job;
-    // What an earlier host tab had accepted needs no place in the queue.
+    // What an earlier host tab had accepted needs no slot in the queue.
     if (losses.length === 0) this.#sender.checkRoom();
     const options = { signal: stop, timeout: undefined, priority, params, transfer: false, http };
     return await answerWith(sequence && { id: sequence.id, state: sequence.state?.value }, (current, onRan) =>

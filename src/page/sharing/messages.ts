@@ -69,7 +69,7 @@ export interface SharedRequest extends Pick<HandleRequest, 'request' | 'rows'> {
   readonly params: Params;
   readonly priority: number;
   readonly exclusive: boolean;
-  /** Whether an earlier host tab has accepted it, so that it needs no place in the queue. */
+  /** Whether an earlier host tab has accepted it, so that it needs no slot in the queue. */
   readonly isReplay: boolean;
   /** The number of chunks for which the guest tab has room; undefined if the request is not streamed. */
   readonly room: number | undefined;

@@ -176,7 +176,7 @@ export class SharedSender implements Sender {
         cause = asTabServeError(error);
         this.#backoff.countFailure(cause);
         this.#options.events.log(`The shared model could not be opened: ${cause.message}`);
-        // Another attempt cannot change what is wrong with the archive.
+        // Another attempt cannot repair the archive.
         if (blameOf(cause.code) === 'archive' && !cause.retriable) return this.#fail(cause);
       }
     }

@@ -43,7 +43,7 @@ class AnswerReader<T> implements AsyncIterableIterator<T> {
   readonly #stop = new AbortController();
   #waiters: readonly Waiter<T>[] = [];
   #started = false;
-  /** What follows the chunks; undefined as long as the request runs. It is empty when it has been read. */
+  /** The end of the stream; undefined as long as the request runs, and empty when it has been read. */
   #end: { result?: T; error?: TabServeError } | undefined;
 
   constructor(send: SendStreamed<T>) {
@@ -106,7 +106,7 @@ class AnswerReader<T> implements AsyncIterableIterator<T> {
 }
 
 /**
- * Returns an iterable that can be read once: two loops over one stream would each miss what the other reads.
+ * Returns an iterable that can be read once: each of two loops over one stream would miss what the other one reads.
  * @throws `invalid-input`, from the second `for await`
  */
 export function readOnce<T>(read: () => AsyncIterator<T, undefined>): AsyncIterable<T> {

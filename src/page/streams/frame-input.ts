@@ -2,7 +2,7 @@ import type { Message, Prepared } from '../requests/inputs.js';
 import { isFrame } from '../requests/pictures.js';
 import type { Frame } from './frame-source.js';
 
-/** A frame with its place among all frames of its source, from 1. */
+/** A frame with its number among all frames of its source, from 1. */
 export interface NumberedFrame extends Frame {
   readonly number: number;
 }

@@ -15,13 +15,13 @@ export interface FrameAnswer<Result> {
    */
   readonly timestamp: number;
   /**
-   * How many frames of the source came between the last answered one and this one, and were dropped: a newer one took
-   * their place, `fps` left them out, or their worker was lost.
+   * How many frames of the source came between the last answered one and this one, and were dropped: a newer one
+   * replaced them, `fps` left them out, or their worker was lost.
    */
   readonly dropped: number;
   /**
    * The frame itself, for drawing the result over the picture that it belongs to; undefined if the source delivers
-   * bitmaps. It is closed when the next item is asked for: clone it to keep it.
+   * bitmaps. It is closed when the next item is requested: clone it to retain it.
    */
   readonly frame: VideoFrame | undefined;
 }
@@ -35,9 +35,9 @@ export interface FrameReaderOptions<Result> {
   /** Returns how many frames may run at once. */
   readonly limit: () => number;
   /**
-   * If one frame runs at once, and answers come at intervals of less than so many milliseconds, one more is sent: the
-   * worker need not wait for the page between two frames. Of several workers, the one that it would wait for may be the
-   * last to be free, and its answer would come after a newer frame's.
+   * If one frame runs at a time, and answers come at intervals shorter than this many milliseconds, a second frame is
+   * sent, so that the worker need not wait for the page between two frames. With several workers this does not help:
+   * the frame might wait for the worker that is free last, and its answer would come after a newer frame's.
    */
   readonly spareBelow: number;
   /** The minimum number of milliseconds between two frames. */
@@ -62,8 +62,8 @@ interface Waiter<Result> {
 
 /**
  * Reads the answers to the frames of a source that does not wait. Of the frames that arrive while the workers are busy,
- * the latest is kept and the others are closed. While an answer waits for the caller, no further frame is sent; one
- * that has waited for longer than a new one takes is dropped for a new one.
+ * the latest waits and the others are closed. While an answer waits for the caller, no further frame is sent. An answer
+ * that has waited for longer than a new one takes is dropped, and a newer frame is sent.
  */
 export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Result>> {
   readonly #options: FrameReaderOptions<Result>;
@@ -84,7 +84,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
   /** The frame of the item that the caller has. */
   #shown: VideoFrame | undefined;
   #waiters: readonly Waiter<Result>[] = [];
-  /** Why it has ended; it is reported once. */
+  /** Why the stream has ended; this is reported once. */
   #error: TabServeError | undefined;
   /** When the next frame may be sent, by the clock. */
   #due = -Infinity;
@@ -110,7 +110,10 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     });
   }
 
-  /** Ends when its requests have: before, a sequence that the frames belong to would refuse another one. */
+  /**
+   * Ends when its requests have ended, because until then a sequence that the frames belong to would refuse another
+   * one.
+   */
   async return(): Promise<IteratorResult<FrameAnswer<Result>, undefined>> {
     this.#closeShown();
     this.#end();
@@ -147,7 +150,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     this.#advance();
   }
 
-  /** Keeps the answer, unless a newer frame was answered before. */
+  /** Stores the answer, unless a newer frame was answered before. */
   #answered(input: FrameInput, result: Result, took: number): void {
     const now = this.#options.clock.now();
     this.#answerInterval = now - this.#answeredAt;
@@ -168,7 +171,9 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
 
   // ── What follows ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Gives the caller what there is, and sends what may be sent. To be called after every event. */
+  /**
+   * Gives the caller an answer if there is one, and sends a frame if that is possible. To be called after every event.
+   */
   #advance(): void {
     if (this.#state === 'running') {
       this.#dropStale();
@@ -179,7 +184,7 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     if (this.#state === 'ended') this.#settle();
   }
 
-  /** Drops an answer that the caller has left waiting for longer than a newer frame's takes. */
+  /** Drops an answer that has waited for the caller for longer than a newer frame's answer takes. */
   #dropStale(): void {
     const answer = this.#answer;
     if (answer && this.#latest && this.#waiters.length > 0 && this.#options.clock.now() - answer.at > answer.took)
@@ -253,12 +258,12 @@ export class FrameReader<Result> implements AsyncIterableIterator<FrameAnswer<Re
     const frame = this.#latest!;
     this.#latest = this.#queued = undefined;
     const { interval } = this.#options;
-    // From when it was due, so that a frame that comes a little late does not make all later ones late.
+    // Counted from when it was due, so that a frame that is a little late does not delay all later ones.
     this.#due = (now - this.#due < interval ? this.#due : now) + interval;
     return frame;
   }
 
-  /** Keeps the newer one of a frame and the latest. */
+  /** Replaces the latest frame by a newer one, and closes the older of the two. */
   #keep(frame: NumberedFrame): void {
     const [newer, older] = (this.#latest?.number ?? 0) > frame.number ? [this.#latest!, frame] : [frame, this.#latest];
     older?.picture.close();

@@ -8,19 +8,19 @@ import { type Picture, isBitmap, isFrame } from '../requests/pictures.js';
 import { videoFrames } from './video-frames.js';
 
 /**
- * Where `client.frames` takes its frames from: a `<video>`, playing whatever it plays; a track of video, such as a
+ * Where `client.frames` takes its frames from: a `<video>`, playing whatever it plays; a video track, such as a
  * camera's, or a MediaStream that has one; or a ReadableStream of frames or bitmaps.
  */
 export type FrameSource = HTMLVideoElement | MediaStreamTrack | MediaStream | ReadableStream<VideoFrame | ImageBitmap>;
 
-/** The source that a page may pass to `frames`: none, unless the handler takes a frame as its input. */
+/** The source that a page may pass to `frames`; `never` unless the handler takes a frame as its input. */
 export type ClientFrames<H extends Handler> = [InputOf<H>] extends [never]
   ? FrameSource
   : VideoFrame extends InputOf<H>
     ? FrameSource
     : never;
 
-/** What `frames` takes beside the source. */
+/** What `frames` takes in addition to the source. */
 export interface FramesOptions<Params extends object = object> extends FrameSettings {
   /** Ends the stream with `aborted`. */
   readonly signal?: AbortSignal;
@@ -70,7 +70,8 @@ function trackOf(stream: MediaStream): MediaStreamTrack {
 }
 
 /**
- * The most frames in a stream's queue that are closed when the stream is stopped. Sources of frames keep one or a few.
+ * The limit for the frames in a stream's queue that are closed when the stream is stopped. Sources of frames buffer one
+ * or a few.
  */
 const MAX_QUEUED = 32;
 
@@ -117,7 +118,7 @@ async function deliver(
     if (isStopped()) return close(value);
     if (done) return sink.end();
     sink.frame(frameOf(value));
-    // A stream that always has another frame must not keep the page from everything else.
+    // A stream that always has another frame must not block the page.
     await new Promise((resolve) => setTimeout(resolve));
     if (isStopped()) return;
   }
@@ -176,7 +177,7 @@ function throughVideo(track: MediaStreamTrack): StartFrames {
     const listening = new AbortController();
     const stopVideo = start(sink);
     track.addEventListener('ended', () => sink.end(), { signal: listening.signal });
-    // What keeps it from playing, such as the end of the track, ends the frames by itself.
+    // Whatever prevents it from playing, such as the end of the track, also ends the frames.
     video.play().catch(() => {});
     return () => {
       listening.abort();

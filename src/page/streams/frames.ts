@@ -17,7 +17,7 @@ export function answerFrames<Result>(
   sequence?: FrameSequence,
 ): AsyncIterable<FrameAnswer<Result>> {
   return readOnce<FrameAnswer<Result>>(() => {
-    /** Undefined until the first read; it holds undefined when there is nothing to read any more. */
+    /** Undefined until the first read; it contains undefined when there is nothing to read any more. */
     let reader: Promise<FrameReader<Result> | undefined> | undefined;
     const open = async (): Promise<FrameReader<Result>> => {
       requester.checkOpen();
@@ -37,7 +37,7 @@ export function answerFrames<Result>(
       async return() {
         const opened = reader;
         reader = Promise.resolve(undefined);
-        // A failure is the reader's of the pending item.
+        // The reader of the pending item gets the failure.
         await opened?.then(
           (one) => one?.return(),
           () => {},

@@ -10,7 +10,7 @@ import { readSource, type FrameSource } from './frame-source.js';
 
 /**
  * Where a frame takes 100 ms or more, the few milliseconds between two frames do not matter, and a frame that waits in
- * the worker would only be the older for it.
+ * the worker would only get older.
  */
 const SPARE_BELOW_MS = 100;
 
@@ -24,7 +24,7 @@ export interface FrameSequence {
 
 /**
  * Checks a source of frames and the options, and returns what reads the answers.
- * @param sequence the one that the frames belong to: each then waits for the answer before it
+ * @param sequence the sequence that the frames belong to: each frame then waits for the answer before it
  * @throws `invalid-input`, `not-cloneable`, `unsupported`
  */
 export function readFrames<Result>(

@@ -3,10 +3,10 @@ import { isFrame, isNotShownYet, pictureOf, type Picture } from '../requests/pic
 import type { StartFrames } from './frame-source.js';
 
 /**
- * Delivers each frame that a `<video>` shows, the one that it shows already first, until the video ends. While it
- * loads, is paused or is hidden, there are no frames. Times only decrease if the video seeks or loops.
- * @throws `invalid-input` if it has no source, or cannot play it; `unsupported` in a browser that does not tell when a
- *   video shows a frame
+ * Delivers each frame that a `<video>` shows, beginning with the one that it shows already, until the video ends. While
+ * it loads, is paused or is hidden, there are no frames. Times only decrease if the video seeks or loops.
+ * @throws `invalid-input` if it has no source, or cannot play it; `unsupported` in a browser that does not tell when
+ *   a video shows a frame
  */
 export function videoFrames(video: HTMLVideoElement): StartFrames {
   if (typeof video.requestVideoFrameCallback !== 'function')
@@ -95,17 +95,17 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
   };
 }
 
-/** Returns whether the page has taken its source away. With another one in its place, it goes on. */
+/** Returns whether the page has removed its source. With another source, it continues. */
 function hasLostSource(video: HTMLVideoElement): boolean {
   return !video.srcObject && !video.hasAttribute('src') && !video.querySelector('source');
 }
 
-/** Returns whether it shows a MediaStream of which nothing more comes. */
+/** Returns whether it shows a MediaStream that has ended. */
 function isStopped({ srcObject }: HTMLVideoElement): boolean {
   return (srcObject as Partial<MediaStream> | null)?.active === false;
 }
 
-/** The most frames in a row that cannot be read yet while the video plays. One more ends the stream with the error. */
+/** The limit for frames in a row that cannot be read while the video plays. One more ends the stream with the error. */
 const MAX_UNREADABLE = 10;
 
 /** In its first milliseconds, a video shows its first frame. */

@@ -22,7 +22,7 @@ import { Watchdog } from './watchdog.js';
 import type { Chunk } from '../requests/chunks.js';
 import { isFrame } from '../requests/pictures.js';
 
-/** How long a worker that is to be ended may take to close its frames: as long as a run of a slow model. */
+/** How long a worker may take to close its frames before it is ended: as long as a run of a slow model. */
 const CLOSING_MS = 1000;
 
 type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
@@ -59,7 +59,7 @@ export class Connection {
   readonly #pending = new Set<(error: TabServeError) => void>();
   /** Takes the chunks of the answer to each streamed call, by the call's id. */
   readonly #onChunk = new Map<string, (chunk: Chunk) => void>();
-  /** The answers to calls with frames: until then the worker has them. */
+  /** The answers to calls with frames. Until they come, the worker has the frames. */
   readonly #withFrames = new Set<Promise<unknown>>();
   readonly #watchdog: Watchdog;
   readonly #ended = new AbortController();
@@ -216,7 +216,7 @@ export class Connection {
   }
 
   /**
-   * Ends the worker; what is pending is rejected with `error`, at once. A worker that has frames is ended when it has
+   * Ends the worker, and rejects pending calls with `error` at once. A worker that has frames is ended when it has
    * closed them, after a second at most: Chromium complains of frames that end with their worker.
    */
   close(error: TabServeError): void {
@@ -261,7 +261,7 @@ export class Connection {
   }
 }
 
-/** Returns whether an input is a frame, or has one: as `{ data }`, or beside others. */
+/** Returns whether an input is a frame, or contains one. */
 function hasFrame(row: unknown): boolean {
   return isFrame(row) || (isPlainObject(row) && Object.values(row).some(isFrame));
 }

@@ -6,7 +6,7 @@ import type { WorkerConnection } from './slot.js';
  * Returns what takes the chunks of a batch's answer; undefined if it is not streamed. While a stream is paused, its
  * worker takes other requests.
  * @param on.onPause called when the worker has to wait until the reader reads a chunk
- * @param on.onProgress called when a chunk has come behind which the answer can go on
+ * @param on.onProgress called when a chunk has come after which another worker could continue the answer
  */
 export function passChunks(
   batch: Batch,
@@ -14,7 +14,7 @@ export function passChunks(
   { onPause, onProgress }: { readonly onPause: () => void; readonly onProgress: () => void },
 ): ((chunk: Chunk) => void) | undefined {
   const { id, chunks } = batch;
-  // Few answers are streamed: for the others, `pending` would make a list in vain.
+  // Few answers are streamed, and for the others `pending` would make a useless list.
   const job = chunks && batch.pending[0];
   if (!chunks || !job) return undefined;
   chunks.onRead = () => {

@@ -122,7 +122,9 @@ interface FreeOptions {
 export class Slots {
   readonly #slots = new Set<Slot>();
   readonly #wear: WearLimits;
-  /** The pool asks several times for each request, and slots seldom change. Undefined once one has. */
+  /**
+   * A cache, because the pool asks several times for each request and slots seldom change. Undefined after a change.
+   */
   #lists: Lists | undefined;
 
   constructor(wear: WearLimits) {
@@ -146,8 +148,7 @@ export class Slots {
   }
 
   /**
-   * The slots that count as workers: those that are ready, and those that are opening, but for the replacement of a
-   * ready one.
+   * The slots that count as workers: those that are ready, and those that are opening unless they replace a ready one.
    */
   get counted(): readonly Slot[] {
     return this.#sorted.counted;

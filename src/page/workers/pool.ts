@@ -19,7 +19,7 @@ export const STABLE_MS = 60_000;
 /**
  * Runs the requests of one queue on workers, as a state machine. Each event (a request arrived; a batch came back; a
  * worker was opened or lost) changes the `PoolState`, and then calls the `Reconciler`, which compares what there is
- * with what there should be, and acts: replay, dispatch, retire, open. `ARCHITECTURE.md` draws it.
+ * with what there should be, and acts: replay, dispatch, retire, open. `ARCHITECTURE.md` has a diagram.
  */
 export class WorkerPool {
   readonly #options: PoolOptions;
@@ -76,7 +76,7 @@ export class WorkerPool {
     this.#state.backlog.checkRoom(this.#state.settings.jobQueueSize);
   }
 
-  /** Reserves a place in the queue for a request while its input is being prepared. */
+  /** Reserves a slot in the queue for a request while its input is being prepared. */
   prepare<T>(preparing: Promise<T>): Promise<T> {
     return this.#state.backlog.prepare(preparing);
   }
@@ -158,7 +158,7 @@ export class WorkerPool {
     if (state.slots.ready.length > 0) state.growAt = now + PAUSE_MS;
     else {
       state.backoff.countFailure(error);
-      // Another attempt cannot change what is wrong with the archive.
+      // Another attempt cannot repair the archive.
       const isFinal = blameOf(error.code) === 'archive' && !error.retriable;
       if (isFinal || !state.scheduleHealing(now)) return this.#fail(error);
     }
@@ -187,7 +187,7 @@ export class WorkerPool {
 
     const wasLast = wasReady && slots.ready.length === 0;
     if (now - slot.readySince > STABLE_MS) backoff.reset();
-    // A replayed request runs alone: if it ends its worker, the request is to blame.
+    // A replayed request runs alone, so if its worker is lost, the request is to blame.
     if (wasLast && (!wasReplay || isWrong)) backoff.countLoss(backend, error);
     // This worker was lost before it ran anything: do not open another one now.
     if (!wasLast && slot.runs === 0) state.growAt = now + PAUSE_MS;
@@ -197,7 +197,8 @@ export class WorkerPool {
     this.#reconciler.reconcile();
   }
 
-  // ── Acts ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Actions
+  // ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   #open(slot: Slot, request: OpenWorker): void {
     this.#state.slots.add(slot);
@@ -212,7 +213,7 @@ export class WorkerPool {
     const { clock, on } = this.#options;
     const { connection } = slot.worker!;
     const batch = new Batch(jobs, ({ id }) => {
-      // It waits for no reader any more: if it hangs, it must be noticed.
+      // It no longer waits for a reader, so the watchdog must notice if it hangs.
       connection.setPaused(id, false);
       connection.tell((worker) => worker.cancel(id));
     });

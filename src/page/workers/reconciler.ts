@@ -8,7 +8,7 @@ export const IDLE_MS = 10_000;
 /** How long the pool waits after it could not add a worker before it tries again. */
 export const PAUSE_MS = 10_000;
 
-/** What a reconciler can do. Each act adds to the state at once; its result is an event of the pool. */
+/** What a reconciler can do. Each action adds to the state at once; its result is an event of the pool. */
 export interface PoolActs {
   /** Opens a worker for a new slot. */
   open(slot: Slot, request: OpenWorker): void;
@@ -19,8 +19,8 @@ export interface PoolActs {
 }
 
 /**
- * Compares the workers and requests of a pool with what they should be, and acts. `ARCHITECTURE.md` draws the state
- * machine.
+ * Compares the workers and requests of a pool with what they should be, and acts. `ARCHITECTURE.md` has a diagram of
+ * the state machine.
  */
 export class Reconciler {
   readonly #state: PoolState;
@@ -42,7 +42,7 @@ export class Reconciler {
   }
 
   /**
-   * Replays, dispatches, retires and opens what should be, and sets the timer for the next moment. To be called after
+   * Replays, dispatches, retires and opens whatever is due, and sets the timer for the next time. To be called after
    * every event.
    */
   reconcile(): void {

@@ -20,8 +20,8 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost
  * two workers in which it was alone is to blame, and is rejected; so a job that lost its first worker together with
- * others is replayed twice at most. Also rejected are jobs whose input is gone; explanations that have lost two
- * workers, whatever ran beside them; and streams of which a chunk was read, unless the answer can go on behind it, since
+ * others is replayed twice at most. It also rejects jobs whose input is gone; explanations that have lost two workers,
+ * whatever ran beside them; and streams of which a chunk was read, unless the answer can continue after it, because
  * another run may send other chunks.
  * @returns the jobs to replay
  */
@@ -76,7 +76,7 @@ export class Backoff {
   #reasons: readonly string[] = [];
   #since: number | undefined;
 
-  /** @param maxSeconds from the first loss, after which no further attempt is made */
+  /** @param maxSeconds after the first loss, when attempts end */
   constructor(maxSeconds: number) {
     this.#maxSeconds = maxSeconds;
   }
@@ -91,7 +91,9 @@ export class Backoff {
     return this.#reasons;
   }
 
-  /** Forgets the losses: a worker has answered, has got on with an answer, or has been ready for long. */
+  /**
+   * Forgets the losses, because a worker has answered, has made progress with an answer, or has been ready for long.
+   */
   reset(): void {
     this.#losses.clear();
     this.#attempts = 0;

@@ -49,8 +49,8 @@ export class Slot {
   /** The values that the page retains and of which its worker has cached something, as the worker has said. */
   readonly cached = new WeakSet<RetainedValue>();
   /**
-   * Its replays, explanations and streams, which `load` and `takes` count differently. There are seldom any, and the
-   * pool counts several times for each request.
+   * Its replays, explanations and streams, which `load` and `takes` count differently. They are in a list of their own
+   * because there are seldom any, and the pool counts several times for each request.
    */
   readonly #others = new Set<Batch>();
   /** Batches that it has run. */
@@ -60,7 +60,7 @@ export class Slot {
   /** When it became ready, and when it last became idle, by the pool's clock. */
   readySince = 0;
   idleSince = 0;
-  /** Bytes that its engine held after the first batch, and after the last. */
+  /** Bytes of its engine's memory after the first batch, and after the last. */
   readonly #memory: { first?: number; last?: number } = {};
   /** Releases the cores that are reserved for it; undefined while none are. */
   releaseCores: (() => void) | undefined;
@@ -132,7 +132,7 @@ export class Slot {
     return this.#count(({ isReplay, isExplanation, isPaused }) => isReplay && !isExplanation && !isPaused) > 0;
   }
 
-  /** Whether it runs an explanation. It runs one at a time. */
+  /** Whether it runs an explanation; it runs at most one. */
   get isExplaining(): boolean {
     return this.#count(({ isExplanation }) => isExplanation) > 0;
   }
@@ -161,7 +161,7 @@ export class Slot {
     return requests < most && (isFull || batchesAtOnce > MAX_BATCHES || computesElsewhere(backend));
   }
 
-  /** Records a batch that it has run. @param memory bytes that its engine holds; undefined if the batch failed */
+  /** Records a batch that it has run. @param memory bytes of its engine's memory; undefined if the batch failed */
   ran(memory: number | undefined, now: number): void {
     this.runs += 1;
     if (this.isIdle) this.idleSince = now;
@@ -191,7 +191,7 @@ export class Slot {
 export interface WearLimits {
   /** Batches. */
   readonly maxRuns?: number | undefined;
-  /** Bytes that the engine holds. */
+  /** Bytes of the engine's memory. */
   readonly maxMemory?: number | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface StartOptions {
   readonly signal: AbortSignal | undefined;
   /** Seconds that the worker's script may take to load and to say that it is ready. */
   readonly startupTimeout: number;
-  /** A worker that was made already. */
+  /** A worker that was made earlier. */
   readonly prestarted?: PrestartedWorker | undefined;
 }
 

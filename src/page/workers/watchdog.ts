@@ -10,7 +10,7 @@ export interface WatchedCall {
   isPaused: boolean;
 }
 
-/** A timer that fires so late means that the page was asleep or frozen, and the worker with it. */
+/** A timer that is this late means that the page was asleep or frozen, and the worker with it. */
 const ASLEEP_MS = 2000;
 
 /**
@@ -25,7 +25,7 @@ export class Watchdog {
   #timeout: number;
   /** Undefined while no timer is set. */
   #cancelTimer: (() => void) | undefined;
-  /** The timer was late, and there was no heartbeat since. */
+  /** Whether the timer was late, and there was no heartbeat since. */
   #wasLate = false;
 
   /**
@@ -54,8 +54,8 @@ export class Watchdog {
   }
 
   /**
-   * Records whether the worker waits for the page with the call of this id. When it no longer does, it has its whole
-   * time again.
+   * Records whether the worker waits for the page with the call of this id. When it no longer waits, its time starts
+   * again.
    */
   setPaused(id: string, isPaused: boolean): void {
     for (const call of this.#calls) {
@@ -111,13 +111,13 @@ export class Watchdog {
     this.#cancelTimer = undefined;
     if (this.#calls.size === 0) return;
     const now = this.#clock.now();
-    // The worker gets its whole time again, but once only: in a background tab every timer is late.
+    // The worker's time starts again, but only once: in a background tab every timer is late.
     if (now - due > ASLEEP_MS && !this.#wasLate) {
       this.#wasLate = true;
       for (const call of this.#calls) call.lastHeartbeat = now;
     }
     if (this.#deadline > now) this.#armForDeadline();
-    // Something else has kept the page busy, so heartbeats may wait behind this timer: the next task comes after them.
+    // The page was busy, so heartbeats may wait after this timer. The next task comes after them.
     else this.#cancelTimer = this.#clock.schedule(() => this.#decide(), 0);
   }
 

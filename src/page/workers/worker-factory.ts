@@ -6,7 +6,7 @@ import type { ReadyMessage } from '../../contract/wire.js';
  */
 export type WorkerFactory = () => Worker;
 
-/** A worker that was made before the scripts that open a model were there. It may not be ready. */
+/** A worker that was made before the scripts that open a model were loaded. It may not be ready. */
 export interface PrestartedWorker {
   readonly worker: Worker;
   /** The URL of its script, if the factory has made it with `new Worker`. */

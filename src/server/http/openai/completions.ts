@@ -154,7 +154,7 @@ async function* events(
       if (typeof part === 'string') yield chunk(form.part(part));
       hasText ||= typeof part === 'string';
       if (!result) continue;
-      // A handler that sends no parts.
+      // This handler sends no parts.
       if (!hasText) yield chunk(form.part(result.text));
       yield chunk(form.part(''), result.finishReason);
       if (withUsage) yield event({ ...head, choices: [], usage: usageOf([result]) });
