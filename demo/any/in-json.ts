@@ -1,4 +1,4 @@
-/** The most numbers of a list that are shown. */
+/** The maximum number of numbers of a list that are shown. */
 const SHOWN = 12;
 
 /** Returns an answer as JSON, of whose long lists of numbers only the beginning is shown. */

@@ -10,7 +10,7 @@ export const WHO = {
 } as const;
 export type Who = keyof typeof WHO;
 
-/** The most answers that are shown. */
+/** The maximum number of answers that are shown. */
 const SHOWN = 60;
 
 export interface Strip {

@@ -5,7 +5,7 @@ import { PROOFS, type Card, type Device, type Measured, type Skipped } from './c
 
 /** The first value of a link: other numbers are other formats. */
 const FORMAT = 1;
-/** The most characters of a link's text, and of the texts that are in it. */
+/** The maximum number of characters of a link's text, and of the texts that are in it. */
 export const MAX_LENGTHS = { link: 12_000, model: 80, browser: 60, gpu: 120, reason: 240 } as const;
 
 /** Returns a card as text of a URL. Texts are cut to `MAX_LENGTHS`, numbers to six digits. */

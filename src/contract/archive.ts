@@ -28,13 +28,13 @@ export interface ModelConfig {
   readonly [key: string]: unknown;
 }
 
-/** Where the archive of a workflow's node is, and what is taken over what it says. */
+/** Where the archive of a workflow's node is, and what overrides its contents. */
 export interface NodeConfig {
   /** A folder, a packed archive or a model file: a path in the workflow's archive, or a URL. */
   readonly archive: string;
   /** The name of a built-in handler. */
   readonly handler?: string;
-  /** Taken over the archive's own `model-config.yaml`. */
+  /** Overrides the archive's own `model-config.yaml`. */
   readonly config?: ModelConfig;
 }
 
@@ -95,8 +95,8 @@ export interface Archive {
   /** The path of the model in each format that the archive has: its `.onnx`, or its `model.json`. */
   readonly models: Readonly<Partial<Record<ModelFormat, string>>>;
   /**
-   * The files that a model may be in, one for each format and precision. In Hugging Face's layout, which of them are on
-   * a server shows when they are asked for. `models` has the ones that were chosen for the last backend.
+   * The files that a model may be in, one for each format and precision. In Hugging Face's layout, only a request shows
+   * which of them a server has. `models` has the ones that were chosen for the last backend.
    */
   readonly alternatives?: readonly ModelFile[];
   /**
@@ -105,7 +105,7 @@ export interface Archive {
    */
   readonly files: Readonly<Record<string, Blob>>;
   /**
-   * Where the other files are, if they are at hand: in a zip file, or by path. Undefined if they are in a folder on a
+   * Where the other files are, if the page has them: in a zip file, or by path. Undefined if they are in a folder on a
    * server, or nothing is left to read.
    */
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
@@ -187,10 +187,7 @@ export interface Part {
   /** The node, by its path in the workflow, such as `detect` or `reader/detect`; `''` for the archive itself. */
   readonly node: string;
   readonly archive: Archive;
-  /**
-   * Stands before the names of its files in progress: a part that lies outside of the whole archive has its node's path
-   * there.
-   */
+  /** The prefix of its files' names in progress: for a part that lies outside of the whole archive, its node's path. */
   readonly prefix: string;
 }
 

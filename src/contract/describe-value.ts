@@ -1,7 +1,7 @@
-/** The most characters of a value that a message shows. */
+/** The maximum number of characters of a value that a message shows. */
 const MAX_LENGTH = 80;
 
-/** The most levels of nesting. A value that is nested deeper, or that contains itself, is not shown in full. */
+/** The maximum number of levels of nesting. A value that is nested deeper, or that contains itself, is not shown in full. */
 const MAX_LEVELS = 256;
 
 /** Returns a value of any type as short text for a message. */

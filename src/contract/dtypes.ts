@@ -20,7 +20,7 @@ interface DTypeInfo {
   /** The dtype's name in the Open Inference Protocol. */
   readonly openInference: string;
   /**
-   * The dtype's name and number in TensorFlow's `types.proto`, if TensorFlow.js supports it. TensorFlow.js holds every
+   * The dtype's name and number in TensorFlow's `types.proto`, if TensorFlow.js supports it. TensorFlow.js stores every
    * integer as int32.
    */
   readonly tensorFlow?: readonly [name: string, number: number];

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.js';
 
-/** What has happened, by the error's code: for the docs. */
+/** What has happened, by the error's code, for the docs. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   network: 'A file of the archive could not be downloaded.',
   'model-not-found':

@@ -115,7 +115,7 @@ export class TabServeError extends Error {
   }
 }
 
-/** The failure of one row. It takes the row's place among the results of `handle`; other rows are unaffected. */
+/** The failure of one row. It replaces the row's result in the results of `handle`; other rows are unaffected. */
 export class PredictionError extends TabServeError {
   static override readonly [BRAND] = 'PredictionError';
   override readonly name = 'PredictionError';
@@ -198,7 +198,7 @@ export function describeThrown(value: unknown): string {
   try {
     return describeException(value, tag) ?? JSON.stringify(value) ?? tag;
   } catch {
-    // It contains itself, or a bigint.
+    // The value contains itself, or a bigint.
     return tag;
   }
 }

@@ -41,7 +41,7 @@ export interface Context {
   /** Aborts when no caller waits for this batch any more. */
   readonly signal: AbortSignal;
   readonly files: Files;
-  /** What the handler keeps in its worker between requests. It is the same in all of its contexts. */
+  /** What the handler caches in its worker between requests. It is the same in all of its contexts. */
   readonly kept: KeptValues;
   readonly metrics: Metrics;
   /** Returns the milliseconds of a monotonic clock. */
@@ -89,9 +89,9 @@ export interface Context {
   request(index: number): HttpRequest | undefined;
   /**
    * Sets the status and headers of the answer over HTTP to row `index`: TorchServe's `set_response_status` and
-   * `set_response_header`. A later call adds to it. If the answer is streamed, it counts before the first part is sent.
-   * Of a row that fails, only a
-   * status from 400 on counts. For a row that came from the page, it is discarded.
+   * `set_response_header`. A later call adds to it. If the answer is streamed, it has an effect only before the first
+   * part is sent. If the row fails, only a status from 400 on has an effect. For a row that came from the page, it is
+   * discarded.
    * @throws `handler-failed` for a status outside 200 to 599, and for headers that are not valid
    */
   respond(index: number, answer: HttpAnswer): void;
@@ -100,12 +100,12 @@ export interface Context {
   /**
    * Sends a part of the answer to row `index` to the page, before the result: TorchServe's
    * `send_intermediate_predict_response`. `client.stream` yields the parts in order, and the result as the last item.
-   * Resolves when the page has room for the part, so a slow reader holds the handler back. For a request that is not
+   * Resolves when the page has room for the part, so a slow reader slows the handler down. For a request that is not
    * streamed, it does nothing.
    *
    * The part is cloned; what `transferResult` has marked in it is transferred.
-   * @param resume what another worker needs to go on behind this part if this one is lost: it finds it in `resumed`.
-   *   Without it, an answer of which a part was read fails with `worker-lost`. It is cloned
+   * @param resume what another worker needs to continue after this part if this one is lost: it finds it in
+   *   `resumed`. Without it, an answer of which a part was read fails with `worker-lost`. It is cloned
    * @throws `aborted` if no caller waits for the answer any more; `not-cloneable` if the part cannot be cloned;
    *   `handler-failed` if there is no such row
    */
@@ -131,11 +131,11 @@ export interface NodeHandler<H extends Handler = Handler> {
   /** The handler itself, initialized. */
   readonly handler: H;
   /**
-   * Runs rows as one batch of the node: tensors and pixels do not leave the worker. A row that fails is a
-   * `PredictionError` in its place, which names the node; the workflow decides what follows, e.g.
-   * `context.fail(index, result)`. If a stage throws for the batch, the rows are run one by one.
-   * @param context the workflow's context for the batch: its signal ends the node's batch, and its metrics receive the
-   *   node's times
+   * Runs rows as one batch of the node: tensors and pixels do not leave the worker. The result of a row that fails is a
+   * `PredictionError`, which names the node; the workflow decides what follows, e.g. `context.fail(index, result)`. If
+   * a stage throws for the batch, the rows are run one by one.
+   * @param context the workflow's context for the batch: its signal ends the node's batch, and its metrics receive
+   *   the node's times
    * @returns a result for each row; an empty list for no rows
    * @throws an error that names the node, if no single row caused it
    */
@@ -146,11 +146,11 @@ export interface NodeHandler<H extends Handler = Handler> {
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
 }
 
-/** What golden examples are of, where one run of the model shows too little, such as an answer that takes many. */
+/** What golden examples compare where one run of the model shows too little, such as an answer that takes many runs. */
 export interface GoldenModel {
   /** What an example has under `inputs/`, as a model describes its inputs. */
   readonly inputs: readonly TensorInfo[];
-  /** Makes what a row's example has under `inputs/`. */
+  /** Makes a row's example's `inputs/`. */
   feeds(row: unknown, context: Context): Promise<Tensors>;
   /** Computes what an example has under `outputs/`. */
   run(feeds: Tensors): Promise<Tensors>;
@@ -163,7 +163,7 @@ export interface GoldenModel {
 export interface Handler {
   /** For the compiler only: the `params` that a request may give. */
   readonly paramsType?: object;
-  /** For the compiler only: the options of `explain` beside those of every request. */
+  /** For the compiler only: the options of `explain` in addition to those of every request. */
   readonly explainParamsType?: object;
   /** For the compiler only: each value of the param `result`, with the form of the result that it selects. */
   readonly resultForms?: object;
@@ -180,18 +180,18 @@ export interface Handler {
    * @param node the name of a node whose model the handler has opened with `context.open`: the input is for that model
    */
   example?(context: Context, node?: string): Tensors | undefined | Promise<Tensors | undefined>;
-  /** Whether `example` returns the model's own inputs, because `inference` takes something else than tensors. */
+  /** Whether `example` returns the model's own inputs, because `inference` takes something other than tensors. */
   readonly exampleIsForModel?: boolean;
   /**
    * How many batches of requests its worker gets at once. With more than two, `handle` must let them share the engine:
    * the worker calls it for each of them when it comes.
-   * @default 2, of which a worker on WASM gets the second only if it is full; under Node 4, of which it gets only full
-   *   ones beside another
+   * @default 2, of which a worker on WASM gets the second only if it is full; under Node 4, of which it gets a
+   *   further one only if it is full
    */
   readonly batchesAtOnce?: number;
   /**
-   * Golden examples with its inputs are of it, and those with other ones of the model itself. `tabserve archive` makes
-   * those that are of it.
+   * A golden example that has its inputs compares what it computes; one with other inputs compares the model itself.
+   * `tabserve archive` makes the former.
    */
   readonly goldenModel?: GoldenModel;
   /**
@@ -238,8 +238,8 @@ export type SequenceResultOf<H extends Handler> = 'sequenceResultType' extends k
 export type ParamsOf<H extends Handler> = NonNullable<H['paramsType']>;
 
 /**
- * The options that `explain` takes for a handler beside those of every request: any, if the handler does not declare
- * them.
+ * The options that `explain` takes for a handler in addition to those of every request: any, if the handler does not
+ * declare them.
  */
 export type ExplainParamsOf<H extends Handler> = H extends { readonly explainParamsType?: infer Declared }
   ? [keyof NonNullable<Declared>] extends [never]
@@ -298,7 +298,7 @@ export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'tensors'
 export interface HandlerDescriptor {
   readonly takes?: InputKind | undefined;
   readonly huggingFace?: HuggingFaceTask | undefined;
-  /** What its models look like: the nearest handler of a model whose files name no task. */
+  /** What its models look like, by which the nearest handler of a model is found whose files name no task. */
   readonly nearest?: readonly Signature[] | undefined;
 }
 
@@ -320,7 +320,7 @@ export interface ModelInfo {
   readonly inputs: readonly TensorInfo[] | undefined;
   readonly outputs: readonly OutputInfo[] | undefined;
   /**
-   * Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch is run in pieces.
+   * Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch runs in sub-batches.
    */
   readonly rowsPerRun: number | 'any' | undefined;
   /** Labels by class index; undefined if there are none. */

@@ -27,9 +27,9 @@ export interface HttpAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request over HTTP, and what is told of its answer. */
+/** A request over HTTP, and a listener for what the handler says of its answer. */
 export interface HttpExchange {
   readonly request: HttpRequestData;
-  /** Takes what the handler says of the answer: before the answer itself, or its first part. */
+  /** Called with what the handler says of the answer, before the answer itself or its first part. */
   readonly onAnswer: (answer: HttpAnswer) => void;
 }

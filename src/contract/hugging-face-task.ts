@@ -12,16 +12,21 @@ export interface HuggingFaceTask {
   readonly architectures?: readonly string[];
   /** The same for repositories that name no architecture: by `model_type` of `config.json`. */
   readonly modelTypes?: readonly string[];
-  /** It serves only models with a label that begins so, whatever the case: these before handlers without a condition. */
+  /**
+   * It serves only models with a label that begins like this, in upper or lower case, and is preferred to handlers
+   * without a condition.
+   */
   readonly label?: string;
-  /** It serves only models whose `config.json` has one of these keys: these before handlers without a condition. */
+  /**
+   * It serves only models whose `config.json` has one of these keys, and is preferred to handlers without a condition.
+   */
   readonly keys?: readonly string[];
   /**
    * What prepares the inputs: `preprocessor_config.json`, `tokenizer.json`, or both. Without it, the handler reads its
    * `files` itself.
    */
   readonly processor?: Processor | 'both';
-  /** The architectures, by the ends of their names, that need a tokenizer beside a processor of images. */
+  /** The architectures, by the ends of their names, that need a tokenizer and a processor of images. */
   readonly readsTexts?: readonly string[];
   /** Whether it answers with classes, whose labels are in `config.json`. */
   readonly hasClasses?: boolean;
@@ -34,7 +39,7 @@ export interface HuggingFaceTask {
    * keys of `handler:` and the files that follow from it.
    */
   readonly nodeProcessors?: Readonly<Record<string, Processor>>;
-  /** Whether it generates text. The limit of `tokenizer_config.json` is then no limit of a row. */
+  /** Whether it generates text. Then the limit of `tokenizer_config.json` does not limit a row. */
   readonly generates?: boolean;
   /** Whether it reads `modules.json` and its like, as sentence-transformers does. */
   readonly sentenceTransformers?: boolean;

@@ -60,8 +60,8 @@ export interface DecodedImage {
    */
   read(rect?: Rect): Pixels | Promise<Pixels>;
   /**
-   * Does what `read` does, but where that saves time, it returns pixels that are made a few rows at a time. Images of
-   * other makers may lack it.
+   * Does what `read` does, but where that saves time, it returns pixels that are made a few rows at a time. Images that
+   * other code makes may lack it.
    */
   readStrips?(rect: Rect): Pixels | Strips | Promise<Pixels | Strips>;
   close(): void;

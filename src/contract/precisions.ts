@@ -23,7 +23,7 @@ export type Precision = (typeof PRECISIONS)[number];
 /** The precisions that a model computes with in 16 bits. */
 export const HALF_PRECISIONS: readonly Precision[] = ['fp16', 'q4f16'];
 
-/** What may be enough in place of outputs within the tolerance: `labels`, the same best label. */
+/** What may be enough instead of outputs within the tolerance: `labels`, the same best label. */
 export const AGREEMENTS = ['labels'] as const;
 export type Agreement = (typeof AGREEMENTS)[number];
 

@@ -8,7 +8,7 @@ import type { TensorInfo } from './tensors.js';
  */
 export const REMOTE_PROTOCOLS = ['open-inference', 'torchserve'] as const;
 
-/** How a server is spoken to. */
+/** The protocol of a server. */
 export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number];
 
 /**
@@ -50,9 +50,6 @@ export interface RemoteServer extends DownloadRequest {
   readonly url: string;
   /** Milliseconds for which one request waits for its answer. */
   readonly timeout: number;
-  /**
-   * Whether `backends` names another one after the server: then a model is not waited for whose server cannot be
-   * reached.
-   */
+  /** Whether `backends` names another one after the server: then a server that cannot be reached is not awaited. */
   readonly hasFallback?: boolean;
 }

@@ -1,10 +1,10 @@
 import { messageOf, TabServeError } from './errors.js';
 
-/** What to do if a script of the app is not on the server any more, or is another one there. */
+/** The remedy if the server no longer has a script of the app, or has another one. */
 export const AFTER_DEPLOYMENT = 'If the app was deployed anew since this page was loaded, reload the page.';
 
 /**
- * Returns the error for a script that is loaded when it is needed, and cannot be.
+ * Returns the error for a lazy script that cannot be loaded.
  * @param what names it, at the start of a sentence
  * @param advice what else to do
  */

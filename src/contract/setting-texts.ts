@@ -9,11 +9,11 @@ import type {
 
 type SettingName = keyof (Serving & ClientSettings & RequestSettings & SequenceSettings & FrameSettings & OverHttp);
 
-/** What each setting is: for the docs. */
+/** A description of each setting, for the docs. */
 export const SETTING_TEXTS: Readonly<Record<SettingName, string>> = {
-  minWorkers: 'Workers that are kept ready on WASM, as far as the page has cores for them. On a GPU there is one.',
-  maxWorkers: 'The most workers on WASM, while requests wait. On a GPU there is one.',
-  batchSize: 'The most requests that run together.',
+  minWorkers: 'Workers that stay ready on WASM, as far as the page has cores for them. On a GPU there is one.',
+  maxWorkers: 'The maximum number of workers on WASM, while requests wait. On a GPU there is one.',
+  batchSize: 'The maximum number of requests that run together.',
   maxBatchDelay:
     'Milliseconds, from its arrival, for which a request waits for others to join its batch. With 0, a batch is what arrived while the worker was busy.',
   jobQueueSize: 'Requests that may wait. The next one is refused with `queue-full`.',
@@ -26,7 +26,7 @@ export const SETTING_TEXTS: Readonly<Record<SettingName, string>> = {
   maxRuns:
     'Batches after which a worker is replaced in the background. Without it, no count of batches replaces a worker.',
   maxMemory:
-    'Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background: WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no amount of memory replaces a worker.',
+    'Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background: WebAssembly memory never shrinks. A worker that is above the limit after its first batch is not replaced. Without it, no amount of memory replaces a worker.',
   timeout:
     'Milliseconds after which the request is rejected with `timeout`. What a worker runs already is discarded. Without it, a request waits for its answer.',
   priority: 'Requests of a higher priority run first.',
@@ -34,9 +34,10 @@ export const SETTING_TEXTS: Readonly<Record<SettingName, string>> = {
     'Milliseconds between two requests after which the sequence ends. Without it, a sequence ends with `end` or with its client.',
   clientTimeoutInMills:
     "Milliseconds after which a request over HTTP is answered with 408; 0 for the server's own limit.",
-  maxNumSequence: 'The most sequences over HTTP that are open. The next one is answered with 503.',
-  maxSequenceJobQueueSize: 'The most requests over HTTP of one sequence that wait. The next one is answered with 503.',
+  maxNumSequence: 'The maximum number of sequences over HTTP that are open. The next one is answered with 503.',
+  maxSequenceJobQueueSize:
+    'The maximum number of requests over HTTP of one sequence that wait. The next one is answered with 503.',
   sequenceMaxIdleMSec: 'Milliseconds without a request after which a sequence over HTTP ends; 0 for no limit.',
   sequenceTimeoutMSec: 'Milliseconds after which a sequence over HTTP ends in any case; 0 for no limit.',
-  fps: 'The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free.',
+  fps: 'The maximum number of frames per second that are sent to the model. Without it, each frame that arrives while a worker is free.',
 };

@@ -30,11 +30,11 @@ interface Setting extends Range {
  * or in the client's options. The options win.
  */
 export const SERVING = {
-  /** Workers that are kept ready on WASM, as far as the page has cores for them. On a GPU there is one. @default 1 */
+  /** Workers that stay ready on WASM, as far as the page has cores for them. On a GPU there is one. @default 1 */
   minWorkers: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
-  /** The most workers on WASM, while requests wait. On a GPU there is one. @default 1 */
+  /** The maximum number of workers on WASM, while requests wait. On a GPU there is one. @default 1 */
   maxWorkers: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
-  /** The most requests that run together. @default 1 */
+  /** The maximum number of requests that run together. @default 1 */
   batchSize: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
   /**
    * Milliseconds, from its arrival, for which a request waits for others to join its batch. With 0, a batch is what
@@ -68,8 +68,8 @@ export const CLIENT_SETTINGS = {
   maxRuns: { type: 'integer', minimum: 1, maximum: MAX_INTEGER },
   /**
    * Bytes, of WebAssembly memory or of tensors on a GPU, above which a worker is replaced in the background:
-   * WebAssembly memory never shrinks. A worker that is above the limit after its first batch is kept. Without it, no
-   * amount of memory replaces a worker.
+   * WebAssembly memory never shrinks. A worker that is above the limit after its first batch is not replaced. Without
+   * it, no amount of memory replaces a worker.
    */
   maxMemory: { type: 'number', exclusiveMinimum: 0 },
 } as const satisfies Readonly<Record<string, Setting>>;
@@ -101,9 +101,9 @@ export const SEQUENCE_SETTINGS = {
 export const OVER_HTTP = {
   /** Milliseconds after which a request over HTTP is answered with 408; 0 for the server's own limit. @default 0 */
   clientTimeoutInMills: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 0 },
-  /** The most sequences over HTTP that are open. The next one is answered with 503. @default 100 */
+  /** The maximum number of sequences over HTTP that are open. The next one is answered with 503. @default 100 */
   maxNumSequence: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 100 },
-  /** The most requests over HTTP of one sequence that wait. The next one is answered with 503. @default 1 */
+  /** The maximum number of requests over HTTP of one sequence that wait. The next one is answered with 503. @default 1 */
   maxSequenceJobQueueSize: { type: 'integer', minimum: 1, maximum: MAX_INTEGER, default: 1 },
   /** Milliseconds without a request after which a sequence over HTTP ends; 0 for no limit. @default 600000 */
   sequenceMaxIdleMSec: { type: 'number', minimum: 0, maximum: MAX_DELAY_MS, default: 600_000 },
@@ -114,7 +114,7 @@ export const OVER_HTTP = {
 /** The settings of a stream of frames. */
 export const FRAME_SETTINGS = {
   /**
-   * The most frames a second that are sent to the model. Without it, each frame that arrives while a worker is free.
+   * The maximum number of frames per second that are sent to the model. Without it, each frame that arrives while a worker is free.
    */
   fps: { type: 'number', exclusiveMinimum: 0, maximum: 1000 },
 } as const satisfies Readonly<Record<string, Setting>>;

@@ -71,7 +71,10 @@ export interface RunOptions {
   readonly keep?: boolean;
 }
 
-/** Options of opening a model. For TabServe's own handlers: what reads and frees tensors on a GPU is not public yet. */
+/**
+ * Options of opening a model. They are for TabServe's own handlers, because the functions that read and free tensors on
+ * a GPU are not public yet.
+ */
 export interface OpenOptions {
   /** Returns whether an output may stay on the GPU. It is called when the model is opened, which happens once. */
   readonly keeps?: ((output: string) => boolean) | undefined;
@@ -81,7 +84,7 @@ export interface OpenOptions {
 export interface Session extends AsyncDisposable {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
-  /** What the model's file says of itself, as texts: ONNX's `metadata_props`. Undefined if it says nothing. */
+  /** The metadata of the model's file, as texts: ONNX's `metadata_props`. Undefined if it says nothing. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
    * Runs the model once. Concurrent calls wait for one another. `signal` aborts the request to a server; a run on this

@@ -48,8 +48,8 @@ export type BuiltInConnectMessage = Omit<ConnectMessage, 'calls'>;
  * - `lost`: the worker's GPU was lost.
  * - `progress`: the worker has downloaded more of a file.
  * - `compiled`: the worker has compiled its engine, whose code later workers of the page need not compile again.
- * - `stored`: what the worker has downloaded is kept for the next visit, as far as it can be.
- * - `warn`: something is wrong that stops nothing, such as a cache that cannot be used.
+ * - `stored`: the worker's downloads are cached for the next visit, as far as possible.
+ * - `warn`: a problem that does not stop anything, such as a cache that cannot be used.
  */
 export type WorkerEvent =
   | { readonly type: 'held' | 'unreadable' | 'stored' }
@@ -78,7 +78,7 @@ export interface ChunkMessage {
   /** The id of the request's batch. */
   readonly id: string;
   readonly chunk: unknown;
-  /** What another worker needs to go on behind this chunk. */
+  /** What another worker needs to continue after this chunk. */
   readonly resume?: unknown;
   /** What the handler has said of the answer over HTTP; missing if it has said nothing. */
   readonly http?: HttpAnswer;
@@ -129,7 +129,7 @@ export interface WorkerApi {
   measure(budget: number): Promise<Envelope<Measured | undefined>>;
   /** Returns the SHA-256 of the model's files; undefined in an insecure context. */
   hash(archive: Archive, engine: EngineName): Promise<Envelope<string | undefined>>;
-  /** Waits until what was downloaded is stored for the next visit, as far as it can be. */
+  /** Waits until the downloads are stored for the next visit, as far as possible. */
   stored(): Promise<Envelope<void>>;
   /** Runs a batch. */
   handle(request: HandleRequest): Promise<Envelope<HandleAnswer>>;
@@ -138,7 +138,7 @@ export interface WorkerApi {
   closeImages(): Promise<Envelope<void>>;
   /** Tells the worker that the page has room for one more chunk of the answer to the streamed request in batch `id`. */
   more(id: string): void;
-  /** Frees what the handler keeps of an input of the page. @param key its `keptKey` */
+  /** Frees what the handler has cached of an input of the page. @param key its `keptKey` */
   forget(key: string): void;
   /** Describes the handler's model. @throws `not-cloneable` if the handler's own description cannot be sent */
   describe(): Promise<Envelope<ModelInfo>>;
@@ -225,7 +225,7 @@ export interface Comparison {
   readonly inputs: number;
   /** The largest absolute difference. */
   readonly error: number;
-  /** What is wrong, in words; undefined if every output is within tolerance. */
+  /** What is wrong, as text; undefined if every output is within tolerance. */
   readonly wrong?: string | undefined;
 }
 
@@ -255,7 +255,10 @@ export interface HandleRequest {
   readonly sequences?: readonly (SequenceData | undefined)[];
   /** The request over HTTP that brought each row, undefined for a row of the page; missing if all are. */
   readonly http?: readonly (HttpRequestData | undefined)[];
-  /** The keys of what the page holds of the rows: kept inputs, and states of sequences. Missing if there are none. */
+  /**
+   * The keys of the values that the page retains of the rows: kept inputs, and states of sequences. Missing if there
+   * are none.
+   */
   readonly kept?: readonly string[];
 }
 
@@ -286,7 +289,7 @@ export interface HandleAnswer {
   readonly states?: readonly unknown[];
   /** What the handler has said of the answer over HTTP to each row; missing if it has said nothing. */
   readonly http?: readonly (HttpAnswer | undefined)[];
-  /** Those keys of the request by which the handler keeps something now; missing if the request has none. */
+  /** Those keys of the request under which the handler has cached something; missing if the request has none. */
   readonly kept?: readonly string[];
   /** Runs that are to be compared with WASM before the answer is used; missing if there are none. */
   readonly larger?: readonly LargerRun[];

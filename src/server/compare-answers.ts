@@ -1,12 +1,12 @@
 /** How two answers to one input differ. */
 export interface Difference {
-  /** What each of them says: the best label, or the text; undefined for answers without either. */
+  /** What each answer says: the best label, or the text; undefined for answers without either. */
   readonly labels: readonly [string | undefined, string | undefined];
-  /** Whether they say something else, or have another form: other keys, another length. */
+  /** Whether they say different things, or have different forms: other keys, another length. */
   readonly disagrees: boolean;
   /**
-   * The largest absolute difference of two numbers that belong together: of scores by label, of tensors by position. 0
-   * if there are none.
+   * The largest absolute difference of two corresponding numbers: of scores with the same label, of elements of a
+   * tensor at the same position. 0 if there are none.
    */
   readonly largest: number;
 }
@@ -56,7 +56,7 @@ function labelOf(answer: unknown): string | undefined {
   return typeof label === 'string' ? label : undefined;
 }
 
-/** Answers that are nested deeper than this are not compared to the end. */
+/** Answers are compared down to this level of nesting. */
 const DEPTH = 16;
 
 class Walk {

@@ -5,7 +5,7 @@ import { withinLimit } from '../shared/limit.js';
 import type { LoadModel } from './options.js';
 import type { ServedClient, ServedDescription } from './served-client.js';
 
-/** The longest time to wait for a client's description, which a worker gives between two batches. */
+/** How long to wait for a client's description, which a worker returns between two batches. */
 const DESCRIBE_MS = 30_000;
 
 /** A model's location, and the options of `load` that it is loaded with. */

@@ -104,9 +104,9 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
 
   /**
    * Changes the number of workers of a version, the default if none is given: loads it once more, sends new requests
-   * there, and disposes of the client that it had when that has answered its requests. TorchServe's scale API.
-   * @throws `model-not-found`; `unsupported` for a version that was registered as a client; `invalid-input` if another
-   *   call has scaled it meanwhile; `disposed`; what `load` throws
+   * there, and disposes of its former client when that has answered its requests. TorchServe's scale API.
+   * @throws `model-not-found`; `unsupported` for a version that was registered as a client; `invalid-input` if
+   *   another call has scaled it meanwhile; `disposed`; what `load` throws
    */
   async scale(
     name: string,
@@ -120,8 +120,8 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
 
   /**
    * Loads a version once more from its location, the default if none is given, and sends new requests there: its files
-   * may have changed. The client that it had is disposed of when that has answered its requests. A version that
-   * `restore` could not load is registered.
+   * may have changed. Its former client is disposed of when it has answered its requests. A version that `restore`
+   * could not load is registered.
    * @throws what `scale` and `register` throw
    */
   async reload(name: string, version?: string): Promise<void> {
@@ -173,8 +173,9 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   }
 
   /**
-   * Returns the versions that were registered by their locations, as data that can be kept: after a restart, `restore`
-   * brings them back. A version that was registered as a client, or as a file that was picked, is left out.
+   * Returns the versions that were registered by their locations, as data that can be stored: after a restart,
+   * `restore` registers them again. A version that was registered as a client, or as a file that was picked, is left
+   * out.
    */
   snapshot(): readonly RegisteredLocation[] {
     return snapshotOf(this.#registry);
@@ -225,7 +226,8 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
 
   /**
    * Predicts one input with a version of a model, the default if none is given. The compiler does not know which
-   * handler a name has: say it, and the result has its type, as with `connect`. Without it, the result is `unknown`.
+   * handler a name has. If you name it, the result has its type, as with `connect`. Without it, the result is
+   * `unknown`.
    *
    * ```ts
    * const [best] = await server.predict<ImageClassifier>('digits', photo);

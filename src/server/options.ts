@@ -22,12 +22,12 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
    */
   readonly load?: Load;
   /**
-   * The most bytes of a request's body: a larger one is answered with 413. The name and the default are TorchServe's.
+   * The maximum number of bytes of a request's body: a larger one is answered with 413. The name and the default are TorchServe's.
    * @default 6553500
    */
   readonly maxRequestSize?: number;
   /**
-   * The most bytes of an answer over HTTP: a larger one is replaced by an error 500. One that is sent in parts has no
+   * The maximum number of bytes of an answer over HTTP: a larger one is replaced by an error 500. One that is sent in parts has no
    * limit. The name is TorchServe's.
    * @default no limit
    */
@@ -35,11 +35,11 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
   /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */
   readonly timeout?: number;
   /**
-   * Lets requests over HTTP register, change and remove models: TorchServe's management API. Without it, they read
-   * only.
+   * Lets requests over HTTP register, change and remove models: TorchServe's management API. Without it, they only
+   * read.
    */
   readonly management?: ManagementOptions;
-  /** Called when a version was registered, removed, scaled or made a default: time to keep `snapshot()`. */
+  /** Called when a version was registered, removed, scaled or made a default: time to store `snapshot()`. */
   readonly onChange?: () => void;
   /** @default the browser's */
   readonly clock?: Clock;
@@ -85,7 +85,7 @@ export function readServerOptions(options: ModelServerOptions): ServerSettings {
   return { load, maxRequestSize, maxResponseSize, timeout, management, onChange, clock };
 }
 
-/** What `register` takes beside the model, and beside the options of `load`. */
+/** What `register` takes in addition to the model and the options of `load`. */
 export interface RegisterOptions {
   /** @default the name in the archive's manifest */
   readonly name?: string;
@@ -109,7 +109,7 @@ export interface RegisteredModel {
 export interface RegisteredLocation extends RegisteredModel {
   readonly model: string;
   readonly isDefault: boolean;
-  /** What it was registered with, beside name and version, as far as JSON can hold it. */
+  /** What it was registered with, in addition to name and version, as far as JSON can represent it. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 

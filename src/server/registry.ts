@@ -25,7 +25,7 @@ export class Registry {
       try {
         onChange();
       } catch (error) {
-        // The app's own: what has changed has changed.
+        // The listener is the app's own: its error does not undo the change.
         console.warn(`tabserve: onChange: ${messageOf(error)}`);
       }
     };
@@ -61,7 +61,10 @@ export class Registry {
     this.#onChange();
   }
 
-  /** Remembers that a version could not be loaded. A default stays it, unless another version is it meanwhile. */
+  /**
+   * Records that a version could not be loaded. If it was the default, it stays the default, unless another version has
+   * become it meanwhile.
+   */
   fail(failed: FailedModel): void {
     const { name, version, isDefault } = failed.location;
     this.#failures = [...this.#failures.filter((other) => !isOf(other, name, version)), failed];
@@ -150,7 +153,7 @@ export class Registry {
   }
 
   /**
-   * Puts a version in the place of another one of the same name and version.
+   * Replaces a version by another one of the same name and version.
    * @throws `model-not-found` if that one is no longer registered; `invalid-input` if it was replaced meanwhile
    */
   replace(served: ServedVersion, by: ServedVersion): void {
@@ -232,7 +235,7 @@ function conflict(message: string): ServingError {
 }
 
 /**
- * Checks a name or a version: a path segment of a URL that means itself.
+ * Checks a name or a version: it must be a path segment of a URL that needs no encoding.
  * @param what `name` or `version`
  * @throws `invalid-input`
  */

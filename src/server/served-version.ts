@@ -41,8 +41,7 @@ export interface ServedVersionOptions extends Opened {
 }
 
 /**
- * The longest time that an unregistered version waits for its requests. After that they are rejected. TorchServe's
- * response timeout.
+ * How long an unregistered version waits for its requests. After that they are rejected. TorchServe's response timeout.
  */
 const DRAIN_MS = 120_000;
 

@@ -1,7 +1,7 @@
 import { asTabServeError } from '../contract/errors.js';
 import { compareAnswers } from './compare-answers.js';
 
-/** What a shadow has found. It stays where it is: nothing is sent anywhere. */
+/** The results of a shadow. They are not sent anywhere. */
 export interface ShadowReport {
   readonly name: string;
   /** The version that runs as a shadow. */
@@ -10,7 +10,7 @@ export interface ShadowReport {
   readonly requests: number;
   /** Requests whose answers were compared. */
   readonly compared: number;
-  /** Of these, those where the two versions say something else: another best label, another text, another form. */
+  /** Of these, those where the two versions disagree: another best label, another text, another form. */
   readonly disagreed: number;
   /** The most frequent of these, as the default version's label and the shadow's; at most 100 pairs. */
   readonly labels: readonly { readonly default: string; readonly shadow: string; readonly count: number }[];
@@ -24,7 +24,7 @@ export interface ShadowReport {
   readonly lastError: string | undefined;
   /** Runs that were given up because a request came. At most one request in 200 overlaps a run. */
   readonly interrupted: number;
-  /** Requests of the share that were not compared: no time for them, or their input cannot be kept. */
+  /** Requests of the share that were not compared: there was no time, or their input could not be copied. */
   readonly skipped: number;
 }
 

@@ -23,7 +23,7 @@ interface Sample {
 const MAX_WAITING = 8;
 /** The pause after the last request before a run. */
 const PAUSE_MS = 100;
-/** At most one request in so many may overlap a run: too few to change the 95th percentile. */
+/** At most one request in this many may overlap a run: too few to change the 95th percentile. */
 const REQUESTS_PER_OVERLAP = 200;
 const MAX_RUN_MS = 60_000;
 
@@ -45,7 +45,7 @@ export class Shadow {
   #cancelTimer: (() => void) | undefined;
   #run: AbortController | undefined;
   #isStopped = false;
-  /** When the worker has certainly ended the last run, by its longest one. */
+  /** When the worker has certainly finished the last run, judged by its longest one. */
   #busyUntil = -Infinity;
   #longestRun = 0;
   #active: number;
@@ -68,8 +68,8 @@ export class Shadow {
   }
 
   /**
-   * Follows a request of the default version, which is being answered. What the caller does to the input or to the
-   * answer afterwards changes nothing.
+   * Follows a request of the default version, which is being answered. Later changes of the input or the answer by the
+   * caller have no effect.
    */
   follow(input: unknown, options: ServedRequestOptions, answer: Promise<unknown>): void {
     if (this.#isStopped) return;
@@ -156,7 +156,7 @@ export class Shadow {
   }
 }
 
-/** The most bytes of arrays that are copied for a comparison: a millisecond's work. */
+/** The maximum number of bytes of arrays that are copied for a comparison: a millisecond's work. */
 const MAX_COPIED_BYTES = 4_000_000;
 
 /**

@@ -2,7 +2,7 @@ import { asTabServeError } from '../contract/errors.js';
 import type { FailedModel, RegisteredLocation } from './options.js';
 import type { Registry } from './registry.js';
 
-/** Returns the versions that were registered by their locations, or could not be, as data that can be kept. */
+/** Returns the versions that were registered by their locations, or could not be, as data that can be stored. */
 export function snapshotOf(registry: Registry): readonly RegisteredLocation[] {
   const registered = registry.all.flatMap((served) => {
     const { name, version, source, stream } = served.options;

@@ -1,5 +1,5 @@
 /**
- * The most keys, the most lists and objects, and the most levels of a JSON text that somebody else has sent: each costs
+ * The maximum number of keys, the most lists and objects, and the most levels of a JSON text that somebody else has sent: each costs
  * far more than its bytes.
  */
 const MAX_KEYS = 20_000;

@@ -37,7 +37,7 @@ interface Located {
 const MAX_LEVELS = 32;
 /** The most unknown keys that warnings name. The others are only counted. */
 const MAX_WARNINGS = 50;
-/** The most keys that one warning names. */
+/** The maximum number of keys that one warning names. */
 const MAX_NAMES = 10;
 
 /**

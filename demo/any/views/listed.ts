@@ -13,7 +13,7 @@ import { el } from '../../page/dom.js';
 import type { AnswerView } from '../task.js';
 import { counted, headed } from './headed.js';
 
-/** The most texts in a list. */
+/** The maximum number of texts in a list. */
 const MAX_LISTED = 100;
 
 /** Shows texts in the order of their scores. */

@@ -238,8 +238,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   }
 
   /**
-   * Runs the inputs as one batch, and returns a list of the same length: TorchServe's contract. A row that fails is a
-   * `PredictionError` in its place.
+   * Runs the inputs as one batch, and returns a list of the same length: TorchServe's contract. The result of a row
+   * that fails is a `PredictionError`.
    * @throws what `predict` throws, except a row's own failure; `batch-contract`; `invalid-input` for an empty batch
    */
   async handle<Form extends FormName<H> = never>(

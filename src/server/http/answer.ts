@@ -18,7 +18,7 @@ export async function answer(request: HttpRequest, context: RouteContext): Promi
   return response;
 }
 
-/** What the ids of this server begin with. A page without HTTPS has no crypto.randomUUID. */
+/** The prefix of this server's ids. A page without HTTPS has no crypto.randomUUID. */
 const SERVER_ID = crypto.getRandomValues(new Uint32Array(2)).join('-');
 let requests = 0;
 

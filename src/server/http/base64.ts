@@ -6,12 +6,12 @@ export function blobOf(text: unknown): Blob {
   return new Blob([fromBase64(text)]);
 }
 
-/** The most values in base64 of one JSON value: each costs far more than its bytes. */
+/** The maximum number of values in base64 of one JSON value: each costs far more than its bytes. */
 const MAX_BLOBS = 1000;
 
 /**
- * Puts Blobs in the place of values in base64, which in JSON are TensorFlow Serving's `{ "b64": "…" }`: TorchServe's JSON
- * envelope reads them, too. Writes to the value, and returns what stands for the value itself.
+ * Replaces values in base64 by Blobs. In JSON, such a value is TensorFlow Serving's `{ "b64": "…" }`, which
+ * TorchServe's JSON envelope reads, too. Changes the value in place, and returns what replaces the value itself.
  * @param name of the whole, for a message
  * @throws `invalid-input` if a text is not base64, or if there are more than 1000
  */

@@ -20,7 +20,7 @@ export class Exchange implements HttpExchange {
     const { status = 200, headers } = this.#answer;
     if (status === 200 && !headers) return response;
     const isBare = status === 204 || status === 205 || status === 304;
-    // What nobody reads must end, or the model would never be without a request.
+    // An answer that nobody reads must end, or the model would always have a request.
     if (isBare && response.body instanceof ReadableStream) void response.body.cancel();
     const all = new Headers(response.headers);
     if (isBare) for (const name of ['Content-Type', 'Content-Length']) all.delete(name);

@@ -5,11 +5,11 @@ import { decodeText } from './decode-text.js';
 
 type Field = readonly [name: string, value: Blob | string];
 
-/** The most fields of a form: each costs far more than its bytes. */
+/** The maximum number of fields of a form: each costs far more than its bytes. */
 const MAX_FIELDS = 1000;
-/** As many arguments as every browser takes. */
+/** The number of arguments that every browser accepts. */
 const PART_BYTES = 2 ** 13;
-/** The most bytes in front of a field's value: what Node takes of a request's headers. */
+/** The maximum number of bytes in front of a field's value: what Node accepts as a request's headers. */
 const MAX_HEADERS = 2 ** 14;
 
 /**
@@ -94,7 +94,7 @@ function multipartFields(bytes: ArrayBuffer, type: string): readonly Field[] {
 function fieldOf(headers: string, sent: ArrayBuffer): Field | undefined {
   const [, disposition = ''] = /^content-disposition:[ \t]*form-data(.*)$/im.exec(headers) ?? [];
   const params = new Map<string, string>();
-  // Browsers write what a header cannot hold as %0D, %0A and %22.
+  // Browsers write characters that a header cannot contain as %0D, %0A and %22.
   for (const [, key, quoted, plain = ''] of disposition.matchAll(/;\s*([\w*-]+)=(?:"([^"]*)"|([^;\s]*))/g))
     params.set(key!.toLowerCase(), (quoted ?? plain).replace(/%(?:0D|0A|22)/gi, decodeURIComponent));
   const [name, file] = [params.get('name'), params.get('filename') ?? params.get('filename*')];

@@ -123,7 +123,7 @@ export class HttpSequences {
   }
 }
 
-/** Returns an id that no other client can guess: with it, it could go on with the sequence. */
+/** Returns an id that no other client can guess: with the id, it could continue the sequence. */
 function newId(): string {
   // A page without HTTPS has no crypto.randomUUID.
   return `sequence-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;

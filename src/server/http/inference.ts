@@ -64,7 +64,7 @@ async function handleRows(
   return results;
 }
 
-/** Returns whether a request belongs to a sequence: most do not, and need no script for it. */
+/** Returns whether a request belongs to a sequence: most do not, and need not load the script. */
 function isOfSequence({ headers }: HttpRequest): boolean {
   return headers.has('ts_request_sequence_id') || headers.has('ts_request_sequence_start');
 }
@@ -76,7 +76,7 @@ async function nextOfSequence(
   exchange: Exchange,
   options: ServedRequestOptions,
 ): Promise<HttpResponse> {
-  // Counted from the start: a version that is removed meanwhile is closed when this has ended.
+  // Counted from the start, so that a version that is removed meanwhile is closed only when this has ended.
   const { id, isFirst, result } = await served.run(async () => {
     const { HttpSequences, sequenceOf } = await loadScript(() => import('./http-sequences.js'));
     const sequence = sequenceOf(incoming.request);
@@ -134,7 +134,7 @@ async function answerInstances(incoming: Incoming, context: RouteContext): Promi
   });
 }
 
-/** The most inputs of one request: they run as one batch. */
+/** The maximum number of inputs of one request: they run as one batch. */
 const MAX_INSTANCES = 1000;
 
 async function readInstances({ request }: Incoming, context: RouteContext): Promise<readonly unknown[]> {
@@ -181,7 +181,7 @@ function optionsOf(
   return { signal, timeout: own > 0 ? Math.min(own, timeout) : timeout, params: queryParams(query) };
 }
 
-/** Returns the same, with the params by which the answer has TorchServe's form, unless the request says another. */
+/** Returns the same with the params that give the answer TorchServe's form, unless the request chooses another. */
 function predictionOptions(incoming: Incoming, context: RouteContext, served: ServedVersion): Options {
   const options = optionsOf(incoming, context, served);
   return { ...options, params: { ...torchServeParams(served), ...options.params } };

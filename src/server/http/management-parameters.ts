@@ -4,12 +4,11 @@ import { badRequest, ServingError, type ErrorType } from '../serving-error.js';
 import type { RouteContext, Incoming } from './route.js';
 import { readJson } from './request-body.js';
 
-/** The most workers of a version. */
+/** The maximum number of workers of a version. */
 const MAX_WORKERS = 1024;
 
 /**
- * What a model that cannot be loaded, or cannot be loaded so, is refused with: the request asks for something wrong,
- * and the server is well.
+ * The error codes of a model that cannot be loaded, or not as requested: the request is wrong, and the server works.
  */
 const REFUSALS: Readonly<Partial<Record<ErrorCode, readonly [status: number, type: ErrorType]>>> = {
   'model-not-found': [404, 'ModelNotFoundException'],
@@ -35,7 +34,7 @@ export function refuse(error: unknown, given: Readonly<Record<string, unknown>> 
   throw new ServingError(code, status, type, sent + message.slice(option.length), error);
 }
 
-/** Reads what a model is registered with: TorchServe takes it in the query, or as JSON. @throws `invalid-input` */
+/** Reads the parameters of a registration: TorchServe takes them in the query, or as JSON. @throws `invalid-input` */
 export async function readRegistration(
   { request, query }: Incoming,
   context: RouteContext,

@@ -49,7 +49,7 @@ export async function models(incoming: Incoming, context: RouteContext): Promise
     : await unregisterModel(context, name, version);
 }
 
-/** The most models of one page of the list. TorchServe's. */
+/** The maximum number of models of one page of the list. TorchServe's. */
 const PAGE = 100;
 
 function listModels({ query }: Incoming, { server, registry }: RouteContext): HttpResponse {
@@ -135,8 +135,8 @@ export async function registerModel(
 }
 
 /**
- * Begins to register a model. Resolves when its archive is there, as TorchServe does: its start goes on, and if that
- * fails, the console has the error. A `load` that reports no progress is waited for to its end.
+ * Begins to register a model. Resolves when its archive is there, as TorchServe does: its start continues, and an error
+ * of that is logged. A `load` that reports no progress is awaited completely.
  * @throws what `register` throws until then
  */
 async function untilFound(register: (onProgress: (progress: Progress) => void) => Promise<unknown>): Promise<void> {

@@ -1,12 +1,12 @@
-/** What the server reads of a request. A `Request` has all of it. */
+/** The part of a `Request` that the server reads. */
 export interface HttpRequest extends Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'> {
-  /** The body, if it was read before the request was looked at. */
+  /** The body, if it was read before the request was handled. */
   readonly whole?: ArrayBuffer;
 }
 
 /**
  * What the server answers. It becomes a `Response` for those who call `ModelServer.fetch`; Node's server sends it as it
- * is, because a small answer takes longer to be made a `Response`, and read from it, than to be sent.
+ * is, because converting a small answer to a `Response`, and reading it again, takes longer than sending it.
  */
 export interface HttpResponse {
   readonly status: number;

@@ -3,7 +3,7 @@ import { isPlainObject } from '../../shared/is-plain-object.js';
 import { badRequest } from '../serving-error.js';
 
 /**
- * Returns the params of a request: what its query has as `params`, a JSON object.
+ * Returns the params of a request: the JSON object `params` in its query.
  * @throws `invalid-input` for anything else
  */
 export function queryParams(query: URLSearchParams): Params {

@@ -31,14 +31,14 @@ export async function readBytes(
   return bytes;
 }
 
-/** Reads what has not arrived yet. Ends as soon as there is too much. */
+/** Reads the rest of the body. Ends as soon as there is too much. */
 async function receive(request: HttpRequest, { clock, maxRequestSize, timeout }: Limits): Promise<ArrayBuffer> {
   const stop = new AbortController();
   try {
     const limit = { milliseconds: timeout, clock, signal: request.signal };
     return await withinLimit("The request's body", () => readUpTo(request, maxRequestSize, stop.signal), limit);
   } catch (error) {
-    // Nobody waits for the rest.
+    // Nobody waits for the rest of it.
     stop.abort();
     throw error;
   }
@@ -105,7 +105,7 @@ function hasQueryInput({ method, url }: HttpRequest): boolean {
 }
 
 /**
- * Reads a body that must be JSON, as it is: which objects stand for bytes is for its route to say.
+ * Reads a body that must be JSON, without converting it: its route knows which objects stand for bytes.
  * @throws `invalid-input`, and what `readBytes` throws
  */
 export async function readJson(request: HttpRequest, limits: Limits): Promise<unknown> {

@@ -8,9 +8,9 @@ const STATUS: Readonly<Partial<Record<ErrorCode, readonly [status: number, type:
   'image-decode': [400, 'BadRequestException'],
   'image-too-large': [400, 'BadRequestException'],
   'not-cloneable': [400, 'BadRequestException'],
-  // The request may be right: another server, or the device, may answer it.
+  // The request may be right, and another server or the device may answer it.
   unsupported: [501, 'InternalServerException'],
-  // The server has no such status: nobody waits for the answer. Proxies log 499.
+  // Nobody waits for the answer, so its status does not matter. Proxies log 499.
   aborted: [499, 'RequestTimeoutException'],
   timeout: [408, 'RequestTimeoutException'],
   'queue-full': [503, 'ServiceUnavailableException'],
@@ -44,7 +44,7 @@ export function errorOf(error: unknown): HttpError {
   return { code, type, message: own.message, headers };
 }
 
-/** Nothing of an answer is true later. TorchServe's header. */
+/** An answer is never valid later. TorchServe's header. */
 const NO_STORE = { 'Cache-Control': 'no-cache, no-store, must-revalidate, private' };
 
 /** Returns the response for an error, with TorchServe's body. */

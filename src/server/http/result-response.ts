@@ -115,7 +115,7 @@ export function toJson(value: unknown): unknown {
   if (!isMap && Symbol.iterator in value) return Array.from(value as Iterable<unknown>, (item) => toJson(item) ?? null);
   const entries = isMap ? [...value] : Object.entries(value);
   const name = (value.constructor as Function | undefined)?.name ?? 'Object';
-  // An object of such a class hides what it holds.
+  // An object of such a class hides its contents.
   if (!isMap && entries.length === 0 && name !== 'Object')
     throw new TabServeError('handler-failed', `The result has a ${name}, which JSON cannot hold.`);
   return Object.fromEntries(entries.map(([key, item]) => [key, toJson(item)]));

@@ -35,7 +35,7 @@ export interface Incoming {
   readonly query: URLSearchParams;
 }
 
-/** Returns the error for a path that nothing is at. TorchServe's text. */
+/** Returns the error for a path without a route, with TorchServe's text. */
 export function resourceNotFound(): ServingError {
   const message = 'Requested resource is not found, please refer to API document.';
   return new ServingError('invalid-input', 404, 'ResourceNotFoundException', message);

@@ -4,7 +4,7 @@ import { shorten } from '../../contract/describe-value.js';
 import { badRequest } from '../serving-error.js';
 import { blobOf } from './base64.js';
 
-/** What an object has that is an image, a text or audio: the field of a form, or what the app's own code sends. */
+/** The keys under which an object has an image, a text or audio: fields of a form, or what the app's own code sends. */
 const INPUT_KEYS = ['data', 'body', 'text', 'samples'];
 
 /**
@@ -53,13 +53,13 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
   if (!INPUT_KEYS.some((key) => key in row)) {
     if ('instances' in row)
       throw badRequest(`Expected one input, got "instances". /v1/models/${name}:predict takes instances.`);
-    // A handler of images may take more, as { image, points }.
+    // A handler of images may take more, such as { image, points }.
     if (isOfImages && 'image' in row) {
       const { image } = row;
       return typeof image === 'string' ? { ...row, image: blobOf(image) } : row;
     }
-    // A handler of texts may take more, as { question, context }. A text that curl has sent as a form is a key without
-    // a value.
+    // A handler of texts may take more, such as { question, context }. A text that curl has sent as a form is a key
+    // without a value.
     const values: readonly unknown[] = Object.values(row);
     const isObject =
       values.length > 0 && !Array.isArray(row) && !values.some((one) => (isForm && one === '') || one instanceof Blob);
@@ -70,6 +70,6 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
     );
   }
   if (typeof value === 'string') return { data: isOfImages ? blobOf(value) : value };
-  // Numbers have dims beside them.
+  // Numbers come with dims.
   return value instanceof Blob ? { data: value } : row;
 }

@@ -11,7 +11,7 @@ import { CoreBudget } from '../../page/workers/budget.js';
 import { modelUrl } from './model-url.js';
 import { ThreadWorker } from './thread-worker.js';
 
-/** What `connect` takes under Node: what it takes on a page, but for what only a browser has. */
+/** What `connect` takes under Node: what it takes on a page, except what only a browser has. */
 export interface NodeOptions<H extends Handler = Handler, Form = never> extends Omit<
   ClientOptions<H, Form>,
   'model' | 'assets' | 'cache'
@@ -29,7 +29,7 @@ export interface NodeConnectOptions<Name extends HandlerName, Form = never> exte
   readonly handler?: Name;
 }
 
-/** What `load` takes beside the model under Node. */
+/** What `load` takes under Node in addition to the model. */
 export interface NodeLoadOptions<Name extends HandlerName, Form = never>
   extends Omit<NodeConnectOptions<Name, Form>, 'model'>, InitializeOptions {}
 
@@ -97,8 +97,8 @@ function clientOf(factory: ThreadFactory, options: NodeOptions): Client {
 }
 
 /**
- * A client whose requests at once may share a signal. Each listens to it, and Node warns of a leak when a signal has
- * more than ten listeners: as it would of ten sequences, which listen to the end of the client.
+ * Concurrent requests of a client may share a signal. Each listens to it, and Node warns of a leak when a signal has
+ * more than ten listeners. It would also warn of ten sequences, which listen to the end of the client.
  */
 class NodeClient extends Client {
   override async predict(input: never, options?: RequestOptions): Promise<never> {
@@ -129,7 +129,7 @@ function unlimited<Options extends object>(options: Options | undefined): Option
 
 const found = new Map<string, Verdict>();
 
-/** Keeps verdicts for as long as the process lives. */
+/** Stores verdicts for as long as the process lives. */
 const verdicts: VerdictStore = {
   get: async (key) => found.get(key),
   set: async (key, verdict) => void found.set(key, verdict),

@@ -30,7 +30,7 @@ export const decodeFile: FileDecoder = async (bytes, type, { channels, withAlpha
   return await pixelsOf(image.toColourspace(channels === 1 ? 'b-w' : 'srgb'));
 };
 
-/** Kept, because an `import()` of what is loaded takes a while all the same. */
+/** Cached, because an `import()` takes a while even if the module is loaded. */
 let loaded: typeof import('sharp') | undefined;
 
 /** Imports sharp. Rejects if it is not installed, or has no library for this machine. */

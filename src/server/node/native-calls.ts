@@ -1,11 +1,11 @@
-/** What a thread does: JavaScript, a call of native code, its last such call, or none any more. */
+/** What a thread does: JavaScript, a call of native code, its last such call, or nothing any more. */
 const [FREE, BUSY, ENDING, ENDED] = [0, 1, 2, 3];
 
-/** How long a process that exits waits for the last call of a thread, which may have ended in some other way. */
+/** How long a process that exits waits for the last call of a thread, which may have ended otherwise. */
 const MAX_MS = 10_000;
 
 /**
- * Keeps a thread from being ended in the middle of a call of onnxruntime-node: when such a call returns to a thread
+ * Prevents a thread from being ended in the middle of a call of onnxruntime-node: when such a call returns to a thread
  * whose JavaScript has been stopped, it ends the whole process. The thread and its parent have one each, on the same
  * memory.
  */

@@ -26,7 +26,7 @@ export const fetchLocal: typeof fetch = async (input, init) => {
   return new Response(part, { status: 206, headers: { 'content-type': file.type, 'content-range': range } });
 };
 
-/** What a worker thread has in place of what a Web Worker has. */
+/** What a worker thread has instead of the APIs of a Web Worker. */
 export const nodePlatform: Platform = {
   probe: async () => ({
     webgpu: { available: false, reason: 'Node has no WebGPU.' },

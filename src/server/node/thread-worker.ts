@@ -12,7 +12,7 @@ interface ThreadData {
   readonly calls: Int32Array;
 }
 
-/** Those of the threads that run. */
+/** The calls of the threads that run. */
 const running = new Set<NativeCalls>();
 
 function endAll(): void {
@@ -20,7 +20,7 @@ function endAll(): void {
 }
 
 /**
- * The process's own flags, which a thread inherits if it is given none: of those that are given, it refuses V8's. No
+ * The process's own flags, which a thread inherits if it is given none: if they are passed to it, it refuses V8's. No
  * thread with a script may have `--input-type`.
  */
 const given = process.execArgv.filter((flag) => !flag.startsWith('--input-type'));

@@ -13,7 +13,7 @@ export async function answer(
   environment: Environment,
 ): Promise<Response> {
   const { signal, method } = request;
-  // What the server gets may have to go to the device after it.
+  // The device may need the same request after the server.
   const isServerFirst = policy === 'server-first';
   if (isServerFirst) await request.body();
   return await answerByPolicy(policy, {
@@ -23,7 +23,7 @@ export async function answer(
   });
 }
 
-/** Those who may answer. Each is asked once at most. They throw only when the request was aborted. */
+/** The two that may answer. Each is asked at most once. They throw only when the request was aborted. */
 interface Answerers {
   readonly device: () => Promise<Answer>;
   readonly server: () => Promise<Answer>;
@@ -35,7 +35,7 @@ const ORDER: Readonly<Record<Policy, readonly (keyof Answerers)[]>> = {
   'device-only': ['device'],
 };
 
-/** Has a request answered as its model's policy says. Its headers say who did, and why. */
+/** Answers a request according to its model's policy. The response's headers say who answered, and why. */
 async function answerByPolicy(policy: Policy, answerers: Answerers): Promise<Response> {
   const failures: Partial<Record<keyof Answerers, Failure>> = {};
   let failed: { readonly by: keyof Answerers; readonly response: Response } | undefined;
@@ -49,7 +49,7 @@ async function answerByPolicy(policy: Policy, answerers: Answerers): Promise<Res
     if (response && failed) void response.body?.cancel().catch(() => {});
     else if (response) failed = { by, response };
   }
-  // The first one's own error says most; the reason is why the other could not help.
+  // The error of the first one says most; the reason is why the other one could not help.
   if (failed)
     return marked(failed.response, failed.by, failures[failed.by === 'device' ? 'server' : 'device'] ?? policy);
   return refusal(Object.values(failures));
@@ -57,7 +57,7 @@ async function answerByPolicy(policy: Policy, answerers: Answerers): Promise<Res
 
 /** Returns the response with the headers that say who answered and why. */
 function marked(response: Response, by: AnsweredBy, reason: Failure | Policy): Response {
-  // A page that did not ask for CORS cannot read the headers, and nobody can add any.
+  // The headers of a response without CORS can neither be read nor changed.
   if (response.type === 'opaque' || response.type === 'opaqueredirect' || response.type === 'error') return response;
   const { status, statusText } = response;
   const headers = new Headers(response.headers);
@@ -77,8 +77,8 @@ function refusal(failures: readonly Failure[]): Response {
 /**
  * Sends a request to the server behind its URL, once.
  *
- * @param timeout milliseconds until the response's headers; undefined if nobody else can answer, so that the server may
- *   take its time
+ * @param timeout milliseconds until the response's headers; undefined if nobody else can answer, so that there is no
+ *   limit
  * @throws the signal's reason
  */
 async function askServer(

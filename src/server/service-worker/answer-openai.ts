@@ -35,7 +35,7 @@ async function modelIn(body: Blob): Promise<string | undefined> {
   }
 }
 
-/** Returns a response whose error has OpenAI's form, in place of the service worker's own. */
+/** Returns a response whose error has OpenAI's form instead of the service worker's own. */
 async function inOpenAiForm(response: Response): Promise<Response> {
   if (response.headers.get(ANSWERED_BY) !== 'none') return response;
   const { message } = (await response.json()) as { readonly message: string };

@@ -23,19 +23,19 @@ export interface AnswerOptions {
    */
   readonly base?: string;
   /**
-   * With `server-first`, the most milliseconds until the server's response begins: then the device is asked.
+   * With `server-first`, milliseconds within which the server's response must begin. After that, the device is asked.
    * @default 30_000
    */
   readonly serverTimeout?: number;
   /**
-   * The most bytes of a body that the device answers. Larger ones go to the server if the policy allows it; otherwise
+   * The maximum number of bytes of a body that the device answers. Larger ones go to the server if the policy allows it; otherwise
    * the answer is 413. The default is TorchServe's.
    * @default 6_553_500
    */
   readonly maxRequestSize?: number;
 }
 
-/** What decides about a request, after all options are checked. */
+/** The checked options, by which a request is answered. */
 export interface Settings extends Required<Omit<AnswerOptions, 'base'>> {
   readonly base: URL;
 }

@@ -19,7 +19,7 @@ export type Answer =
   | { readonly response: Response; readonly failure?: undefined }
   | { readonly response?: Response | undefined; readonly failure: Failure };
 
-/** The most pages that are tried for one request, each after the one before was lost. */
+/** The maximum number of pages that are tried for one request, each after the one before was lost. */
 const MAX_PAGES = 4;
 
 /**
@@ -43,7 +43,7 @@ export async function askDevice(
     if (typeof found === 'string') return { failure: lost.size > 0 ? 'host-lost' : found };
     const acceptedAt = environment.clock.now();
     const body = await request.body();
-    // The page no longer waits for a body that took long. The next time, it has been read already.
+    // The page stopped waiting because reading the body took long. The next page gets the body that was read.
     const isLate = environment.clock.now() - acceptedAt > MAX_HANDSHAKE_MS;
     if (signal.aborted || isLate || body === 'too-large') end(found.port);
     signal.throwIfAborted();
@@ -101,7 +101,7 @@ async function sendTo(
         stopWaiting();
         if (data.body === 'parts') {
           const body = new ReadableStream({ start: (controller) => void (parts = controller), cancel: close });
-          // The browser may end a service worker whose events are over.
+          // The browser may end a service worker after its events.
           waitUntil(new Promise<void>((ended) => over.signal.addEventListener('abort', () => ended())));
           resolve(answerOf(data, body));
         } else resolve(answerOf(data, data.body));
@@ -136,7 +136,7 @@ function answerOf(
     const list = headers.map(([name, value]): [string, string] => [name, value]);
     response = new Response(body ?? null, { status, statusText, headers: list });
   } catch {
-    // What the page has answered is no response of HTTP, such as `Response.error()`.
+    // The page's answer is not an HTTP response, such as `Response.error()`.
     return { failure: 'device-failed' };
   }
   // The model was removed after the page had accepted.

@@ -19,8 +19,8 @@ export interface Accepted {
 
 /**
  * Finds a page that answers a request: asks all pages of the scope at once, and takes the first that accepts, which is
- * the least busy one. What it knows comes from the browser's locks and from the pages, so a service worker that has
- * just been started knows it too.
+ * the least busy one. It asks only the browser's locks and the pages, so it also works in a service worker that has
+ * just been started.
  *
  * @param lost hosting pages that are not asked again
  * @throws the signal's reason

@@ -25,12 +25,12 @@ export type AnsweredBy = 'device' | 'server' | 'none';
 export const ANSWERED_BY = 'TabServe-Answered-By';
 
 /**
- * The header of each response that says why: a policy if it was followed, or why the one whose turn it was could not
- * answer.
+ * The header of each response that says why: a policy if it was followed, or why the side that should have answered
+ * could not.
  */
 export const REASON = 'TabServe-Reason';
 
-/** Why somebody could not answer, and the sentence about it. */
+/** The reasons why a side could not answer, with a sentence for each. */
 export const FAILURES = {
   'no-host': 'No page hosts models at the moment.',
   'other-version': 'The pages that host models are of another version of the app: reload them.',
@@ -46,7 +46,7 @@ export const FAILURES = {
   'server-timeout': 'The server took longer than `serverTimeout`.',
 } as const;
 
-/** Why somebody could not answer a request. */
+/** Why a side could not answer a request. */
 export type Failure = keyof typeof FAILURES;
 
 /**
@@ -88,11 +88,11 @@ export type FromHost =
       readonly status: number;
       readonly statusText: string;
       readonly headers: readonly Header[];
-      /** `parts` if the body follows in messages of its own, because it is written while it is read. */
+      /** `parts` if the body follows in messages of its own, because it is read while it is written. */
       readonly body: ArrayBuffer | 'parts' | undefined;
     }
   | { readonly type: 'part'; readonly bytes: Uint8Array }
-  /** The body has ended: with all of it, or in the middle. */
+  /** The body has ended, completely or in the middle. */
   | { readonly type: 'end'; readonly complete: boolean };
 
 export type Header = readonly [name: string, value: string];

@@ -20,7 +20,7 @@ export class ReplayableRequest {
     return this.#reading;
   }
 
-  /** Reads a copy, so that a body that is too large still flows to the server, and is nowhere in memory as a whole. */
+  /** Reads a copy, so that a body that is too large still streams to the server without being buffered. */
   async #read(): Promise<Blob | 'too-large'> {
     const copy = this.#request.clone();
     const type = copy.headers.get('content-type') ?? '';

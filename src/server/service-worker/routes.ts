@@ -10,7 +10,7 @@ export interface Route {
   readonly policy: Policy;
 }
 
-/** What names its model in the body: OpenAI's API. */
+/** The paths whose body names the model: OpenAI's API. */
 const NAMED_IN_BODY = new Set(['v1/chat/completions', 'v1/completions', 'v1/embeddings']);
 
 /**
@@ -25,12 +25,12 @@ export function pathOfBody({ url, method }: Pick<Request, 'url' | 'method'>, bas
   return NAMED_IN_BODY.has(path) ? `/${path}${search}` : undefined;
 }
 
-/** What names no model: in TorchServe's inference API, OpenAI's and the Open Inference Protocol. */
+/** The paths that name no model, in TorchServe's inference API, OpenAI's and the Open Inference Protocol. */
 const OF_THE_SERVER = new Set(['ping', 'models', 'metrics', 'v1/models', 'v2', 'v2/health/live', 'v2/health/ready']);
 
 /**
- * Returns what a request asks for, or undefined if it is not for a model of `models`. Whatever names a model is its
- * request, known path or not, so that nothing for a `device-only` model gets past.
+ * Returns what a request asks for, or undefined if it is not for a model of `models`. Every path that names a model is
+ * a request to it, also an unknown path, so that no request to a `device-only` model reaches the network.
  *
  * @param base ends with a slash
  */
@@ -55,7 +55,7 @@ export function routeOf(
   return isRead && OF_THE_SERVER.has(segments.join('/')) ? { path, policy: overall(models) } : undefined;
 }
 
-/** What the model's name follows in TorchServe's paths. */
+/** The segments that the model's name follows in TorchServe's paths. */
 const BEFORE_NAMES = new Set(['predictions', 'explanations', 'wfpredict']);
 
 /**

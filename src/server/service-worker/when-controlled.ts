@@ -7,7 +7,8 @@ import type { Claim } from './protocol.js';
 export interface ControlOptions {
   readonly signal?: AbortSignal;
   /**
-   * The most milliseconds to wait. A first visit downloads the service worker, and what it keeps for offline use.
+   * The maximum number of milliseconds to wait. A first visit downloads the service worker, and the files that it caches for offline
+   * use.
    * @default 30_000
    */
   readonly timeout?: number;

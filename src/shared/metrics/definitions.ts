@@ -3,7 +3,7 @@ import { TabServeError } from '../../contract/errors.js';
 import { BUILT_IN, type Definition } from './built-in.js';
 
 /**
- * The most metrics that a handler may have. Values that vary belong in a label; the number of series is limited too.
+ * The maximum number of metrics that a handler may have. Values that vary belong in a label; the number of series is limited too.
  */
 const MAX_METRICS = 500;
 const BUILT_INS = Object.keys(BUILT_IN).length;

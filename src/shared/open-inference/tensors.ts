@@ -7,9 +7,9 @@ import { Fault } from './fault.js';
 import { dataFromBytes, dataToBytes } from './tensor-bytes.js';
 import { dataFromJson, dataToJson } from './tensor-json.js';
 
-/** The most dims of a tensor: NumPy's limit. */
+/** The maximum number of dims of a tensor: NumPy's limit. */
 const MAX_DIMS = 64;
-/** The most tensors of a message: each costs far more than its bytes on its way to the worker. */
+/** The maximum number of tensors of a message: each costs far more than its bytes on its way to the worker. */
 const MAX_TENSORS = 1000;
 
 /** Which tensors travel as bytes: all, none, or those with these names. */

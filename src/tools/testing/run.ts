@@ -186,7 +186,7 @@ export async function runArchive(settings: RunSettings): Promise<readonly Backen
   }
 }
 
-/** The most characters of a line of a browser's log. */
+/** The maximum number of characters of a line of a browser's log. */
 const MAX_LINE = 200;
 
 /** Returns an error of Playwright without the browser's log, except for its first error. */

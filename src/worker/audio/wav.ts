@@ -36,7 +36,7 @@ const READERS: Readonly<Record<string, Format['read']>> = {
 /** Bytes of a block that is read at once, about. */
 const BLOCK = 2 ** 20;
 
-/** The most chunks before the samples. */
+/** The maximum number of chunks before the samples. */
 const MAX_CHUNKS = 1000;
 
 /**

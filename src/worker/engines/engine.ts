@@ -12,7 +12,7 @@ export interface EngineEnvironment {
   /** URL of a folder that holds the engine's files; undefined if the bundler has placed them. */
   readonly assets: string | undefined;
   /**
-   * The most threads to compute with: a promise while the archive's config, which may name a number, is still being
+   * The maximum number of threads to compute with: a promise while the archive's config, which may name a number, is still being
    * read.
    */
   readonly threads: number | Promise<number>;

@@ -99,7 +99,7 @@ export function describeAnswer({ status, headers }: Response): string {
   return `the server answered ${status}, ${type === null ? 'without a content type' : `as ${type}`}`;
 }
 
-/** The most bytes that a file stored as gzip is inflated to: about ten times the largest engine. */
+/** The maximum number of bytes that a file stored as gzip is inflated to: about ten times the largest engine. */
 const MAX_INFLATED_BYTES = 2 ** 28;
 
 /**

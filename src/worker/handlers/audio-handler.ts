@@ -21,7 +21,7 @@ export interface AudioHandlerConfig extends BaseHandlerConfig {
    */
   readonly sampleRate?: number;
   /**
-   * The most seconds of one input; a longer one fails with invalid-input.
+   * The maximum number of seconds of one input; a longer one fails with invalid-input.
    * @exclusiveMinimum 0
    * @default 3600
    */
@@ -54,7 +54,7 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
     return { [this.inputInfo.name]: { dtype: 'float32', dims, data: new Float32Array(dims[0]! * dims[1]!) } };
   }
 
-  /** The most seconds of one input. */
+  /** The maximum number of seconds of one input. */
   protected get maxDuration(): number {
     return (this.config['maxDuration'] ?? this.defaults['maxDuration']) as number;
   }

@@ -36,7 +36,7 @@ export interface ObjectDetectorParams extends VisionParams {
    */
   readonly iouThreshold?: number;
   /**
-   * The largest number of detections for one image; those of the highest scores are kept.
+   * The largest number of detections for one image; those with the highest scores stay.
    * @integer
    * @minimum 1
    * @default 100
@@ -53,8 +53,8 @@ export interface ObjectDetectorParams extends VisionParams {
 /** The keys of `handler:` that only the config sets. */
 export interface DetectionHandlerConfig extends VisionConfig {
   /**
-   * What boxes in fractions are fractions of, if padTensor has padded an image right and below: of the whole
-   * tensor, or of the image alone. Default: image if the model has an input "pixel_mask", otherwise tensor.
+   * Whether boxes in fractions are fractions of the whole tensor, or of the image alone, if padTensor has padded an
+   * image right and below. Default: image if the model has an input "pixel_mask", otherwise tensor.
    */
   readonly boxesOf?: 'tensor' | 'image';
 }

@@ -9,7 +9,7 @@ import type { CompiledTransforms } from '../transforms/index.js';
 import { compileGpuTransforms, type GpuRow, type GpuTransforms } from '../transforms/gpu/compile.js';
 import { compare, noisePixels } from '../transforms/gpu/benchmark.js';
 
-/** Smaller images take a CPU about as long as it takes to ask a GPU. */
+/** Transforming smaller images takes a CPU about as long as asking a GPU. */
 const MIN_PIXELS = 2 ** 18;
 
 /** How images reach the GPU, and about how many pixels they have. Images of one kind share a comparison. */
@@ -43,7 +43,7 @@ export class GpuImages {
   #comparing: Promise<void> | undefined;
   /** Records the last comparison. */
   #record: ((metrics: Metrics) => void) | undefined;
-  /** What the GPU has transformed of each batch that may run on it. */
+  /** Transforms the images of one batch at a time on the GPU. */
   readonly #batches = new WeakMap<Context, GpuRow[]>();
 
   constructor(device: GPUDevice, transforms: CompiledTransforms) {

@@ -8,8 +8,7 @@ import { GRAPH_WORKFLOW_SCHEMA } from './schemas.js';
 
 /**
  * A node that is code of the app: takes the rows of the node before it, and returns a list of the same length, with a
- * `PredictionError` in the place of a row that fails. Behind several nodes, a row is an object with the result of each,
- * by its name.
+ * `PredictionError` for a row that fails. After several nodes, a row is an object with the result of each, by its name.
  */
 export type NodeFunction = (rows: readonly never[], context: Context) => MaybePromise<readonly unknown[]>;
 
@@ -34,7 +33,7 @@ export interface GraphWorkflowConfig {
    */
   readonly dag?: Readonly<Record<string, readonly string[]>>;
   /**
-   * For nodes by their names: batchSize, the most rows at once (default: all of the batch); retryAttempts, how
+   * For nodes by their names: batchSize, the maximum number of rows at once (default: all of the batch); retryAttempts, how
    * often a row that has failed is tried again (default 0); timeout, in milliseconds (default: no limit).
    * @additionalProperties {"type":"object","properties":{"batchSize":{"type":"integer","minimum":1},"retryAttempts":{"type":"integer","minimum":0,"maximum":100},"timeout":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false}
    */

@@ -10,7 +10,7 @@ export interface BoxThresholds {
   readonly score: number;
   /** The IoU above which the lower of two boxes of one class is dropped. */
   readonly iou: number;
-  /** The most boxes. */
+  /** The maximum number of boxes. */
   readonly count: number;
 }
 

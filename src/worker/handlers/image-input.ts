@@ -169,7 +169,7 @@ export function isTensorInput(input: ImageInput): input is TypedArrayInput {
 }
 
 /**
- * The most images of a batch that are decoded at a time. A browser decodes each on a thread of its own; four of them
+ * The maximum number of images of a batch that are decoded at a time. A browser decodes each on a thread of its own; four of them
  * keep one worker busy, which transforms a photo in about a third of the time that it takes to decode it.
  */
 const MAX_DECODING = 4;

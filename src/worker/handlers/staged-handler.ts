@@ -33,7 +33,7 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
   /** Which models of Hugging Face's layout the class serves. */
   static readonly huggingFace: HuggingFaceTask | undefined;
 
-  /** What its models look like: the nearest handler of a model whose files name no task. */
+  /** What its models look like, by which the nearest handler of a model is found whose files name no task. */
   static readonly nearest: readonly Signature[] | undefined;
 
   /**

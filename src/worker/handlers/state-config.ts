@@ -1,7 +1,7 @@
 /** The key by which a handler that keeps values between requests limits them: `context.kept`. */
 export interface StateConfig {
   /**
-   * The most bytes of what a worker keeps between requests, such as key–value caches and the embeddings of images;
+   * The maximum number of bytes that a worker caches between requests, such as key–value caches and the embeddings of images;
    * 0 for nothing. Each is freed when no request has used it for five minutes.
    * @integer
    * @minimum 0

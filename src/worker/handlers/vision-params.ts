@@ -21,7 +21,7 @@ export interface VisionConfig extends BaseHandlerConfig {
   /** The steps that convert pixels to the tensor, in order. Default: the steps of the handler class. */
   readonly imageProcessing?: readonly unknown[];
   /**
-   * The most pixels of an image; a larger image fails with image-too-large. Default 102400000.
+   * The maximum number of pixels of an image; a larger image fails with image-too-large. Default 102400000.
    * @integer
    * @minimum 1
    */

@@ -3,7 +3,7 @@ import { abortError } from '../../shared/abort.js';
 import { transferablesOf } from '../outputs/transfer.js';
 import { notCloneable } from './endpoint.js';
 
-/** Sends the chunks of one streamed answer to the page in their order, and never more of them than the page has room for. */
+/** Sends the chunks of one streamed answer to the page in order, never more than the page has room for. */
 export class ChunkSender {
   readonly #post: (chunk: unknown, resume: unknown, transferables: Transferable[]) => void;
   readonly #signal: AbortSignal;
@@ -11,7 +11,7 @@ export class ChunkSender {
   #room: number;
   /** Chunks that wait for room, the oldest first. */
   readonly #waiting: { readonly resolve: () => void; readonly reject: (error: TabServeError) => void }[] = [];
-  /** Why nothing is sent any more; undefined as long as parts are sent. */
+  /** Why nothing is sent any more; undefined as long as chunks are sent. */
   #over: TabServeError | undefined;
   /** Why a chunk could not be sent. */
   #failure: TabServeError | undefined;
@@ -19,7 +19,7 @@ export class ChunkSender {
 
   /**
    * @param room chunks for which the page has room at first
-   * @param post sends a chunk, and what another worker needs to go on behind it. @throws `DataCloneError`
+   * @param post sends a chunk, and what another worker needs to continue after it. @throws `DataCloneError`
    * @param signal aborts when no caller waits for the answer any more
    */
   constructor(

@@ -35,15 +35,15 @@ export const HALF_REFERENCE_TOLERANCES: Tolerances = {
 };
 
 export interface OutputComparison {
-  /** What is wrong, in words; undefined if everything is within tolerance. */
+  /** What is wrong, as text; undefined if everything is within tolerance. */
   readonly wrong: string | undefined;
   /** Largest absolute difference over all numeric outputs. */
   readonly error: number;
 }
 
 /**
- * Compares outputs with the expected ones: names, dtypes, dims, and every element. Infinities and NaN must be in the
- * same places.
+ * Compares outputs with the expected ones: names, dtypes, dims, and every element. Infinities and NaN must be at the
+ * same positions.
  */
 export function compareOutputs(
   got: Tensors,
@@ -67,14 +67,14 @@ export function compareOutputs(
   return { wrong: undefined, error };
 }
 
-/** Within these, floats are compared by their labels alone. */
+/** The agreement by which only the labels of floats are compared. */
 const ANY: Tolerances = Object.fromEntries(
   Object.keys(GOLDEN_TOLERANCES).map((dtype) => [dtype, { absolute: Infinity, relative: 0 }]),
 );
 
 /**
  * Compares the labels of outputs with the expected ones: along the last axis of floats, the largest number must be at
- * the same place, in each row; other dtypes must be equal. Floats must be finite where the expected ones are. An
+ * the same position in each row; other dtypes must be equal. Floats must be finite where the expected ones are. An
  * expected output of which only a sample is known, or with fewer than two numbers in a row, shows no label.
  */
 export function compareLabels(got: Tensors, expected: Golden['outputs']): OutputComparison {

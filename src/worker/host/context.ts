@@ -48,7 +48,7 @@ export interface BatchOptions {
   readonly metrics?: Recorder;
   /** Sends a part of a row's answer. Undefined if the request is not streamed. */
   readonly send?: Context['send'] | undefined;
-  /** What came with the last part of the row's answer that the page has. */
+  /** What came with the last chunk of the row's answer that the page has. */
   readonly resumed?: unknown;
   /** The id of each row's sequence, undefined for a row of none. */
   readonly sequenceIds?: readonly (string | undefined)[] | undefined;
@@ -56,13 +56,13 @@ export interface BatchOptions {
   readonly states?: readonly unknown[] | undefined;
   /** The request over HTTP that brought each row; undefined for a row of the page. */
   readonly http?: readonly (HttpRequestData | undefined)[] | undefined;
-  /** Takes what the handler says of the answer to a row that came over HTTP. */
+  /** Called with what the handler says of the answer to a row that came over HTTP. */
   readonly onAnswer?: ((index: number, answer: HttpAnswer) => void) | undefined;
 }
 
 /**
- * Loaded with the first image, and kept: an `import()` of what is loaded waits for a task of the browser's all the
- * same.
+ * Loaded with the first image, and cached, because an `import()` waits for a task of the browser's even if the module
+ * is loaded.
  */
 let decode: typeof import('../images/decode.js').decodeImage | undefined;
 
@@ -113,7 +113,7 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       } catch (error) {
         return Promise.reject(error);
       }
-      // The sender's own promise: one that nobody awaits is no unhandled rejection.
+      // This returns the sender's own promise, so that a promise that nobody awaits is not an unhandled rejection.
       return batch.send?.(index, part, resume) ?? Promise.resolve();
     },
     resumed(index) {

@@ -58,7 +58,7 @@ export class Downloads {
     return loaded;
   }
 
-  /** Waits until what was downloaded is stored for the next visit, as far as it can be. */
+  /** Waits until the downloads are stored for the next visit, as far as possible. */
   async stored(): Promise<void> {
     await Promise.all(Array.from(this.#caches.values(), (cache) => cache?.stored()));
   }
@@ -91,15 +91,14 @@ export class Downloads {
     }
   }
 
-  /** Returns how to request a part of a model's file, which is kept nowhere. */
+  /** Returns how to request a part of a model's file, which is not cached. */
   request({ request, allowedOrigins }: DownloadSettings): RequestUrl {
     const policy = { ...request, allowedOrigins, pageOrigin: pageOrigin() };
     return (url, extra) => requestFile(this.#fetch, url, policy, extra);
   }
 
   /**
-   * Reports that the files of each part's model are there, and what is done with them now. A model on a server has
-   * none.
+   * Reports that the files of each part's model are there, and what happens to them next. A model on a server has none.
    */
   enter(phase: FilePhase, archive: Archive, engine: EngineName): void {
     const format = formatOfEngine(engine);

@@ -3,7 +3,7 @@ import type { Envelope, HandleAnswer } from '../../contract/wire.js';
 import { errorToData } from '../../contract/error-data.js';
 import { messageOf, PredictionError } from '../../contract/errors.js';
 
-/** A port, or what a worker hears the page with. */
+/** A port, or the object on which a worker receives the page's messages. */
 type Channel = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'> & { start?(): void };
 
 /**

@@ -50,7 +50,7 @@ export class EngineStarter {
    * Starts the first candidate's engine, and begins to read its model, as soon as it is certain which one that is.
    * @param starts by `formatsKey`
    * @param manifests what an earlier visit has stored of the archive's manifest, and what it says: pending while they
-   *   are being read. If they differ, the second one holds
+   *   are being read. If they differ, the second one is used
    * @param archive pending while its config is being read
    */
   async prepare(
@@ -63,12 +63,12 @@ export class EngineStarter {
     const keyOf = ({ models }: ManifestFound): string => formatsKey(Object.keys(models) as ModelFormat[]);
     let begun: ManifestFound | undefined;
     for (const one of manifests) {
-      // The copy is of no interest once the server has answered.
+      // The stored copy does not matter once the server has answered.
       const manifest = Promise.race([manifests[1], one]);
       const request = isCertain ? possible[0] : starts[keyOf(await manifest)];
       if (!request) continue;
       const config = archive.then((one) => configFor(one, request));
-      // An engine that was started before does not read it.
+      // The engine was started before, so the model is not read ahead.
       config.catch(() => {});
       void this.start(request, config);
       const format = formatOfEngine(candidateOf(request.candidate).engine);
@@ -90,9 +90,9 @@ export class EngineStarter {
       const threads = Promise.resolve(config).then((own) =>
         platform.threads(candidate, wanted ?? own.engine?.threads, servingOf(own).maxWorkers),
       );
-      // An engine that computes with one thread does not ask.
+      // An engine with one thread does not need the isolation check.
       threads.catch(() => {});
-      // An engine that an old manifest wanted is not used: its GPU is of no importance.
+      // An engine that only an old manifest wanted is not used, so the loss of its GPU does not matter.
       const onLost = (why: string): void =>
         void (this.#started?.candidate === candidate && emit({ type: 'lost', why }));
       const onCompiled = (file: CompiledFile): void => this.#shareCompiled(candidate, file);

@@ -65,7 +65,10 @@ export class Host implements WorkerApi {
   readonly #largerRuns = new LargerRuns();
   readonly #downloads: Downloads;
   readonly #engines: EngineStarter;
-  /** The handlers' classes by name: `import()` of a module that is loaded waits for a task of the browser's. */
+  /**
+   * The handlers' classes by name. They are cached, because `import()` waits for a task of the browser's even if the
+   * module is loaded.
+   */
   readonly #classes = new Map<string | undefined, Promise<HandlerClass>>();
   /** The archive that `load` reads. */
   #reading: Promise<Archive> | undefined;
@@ -105,7 +108,7 @@ export class Host implements WorkerApi {
       const archive = await (this.#reading = timed('read archive', () =>
         this.#downloads.archive(source, { config, handler, handlerClass, onManifest }, download),
       ));
-      // A handler that is not there is reported before the model is waited for.
+      // A missing handler is reported before the model is awaited.
       await (loading ?? this.#handlerClass(archive.manifest.model.handler)).catch(async (error: unknown) => {
         const withNearest = await loadScript(async () => (await import('./nearest-handler.js')).withNearest);
         throw await withNearest(error, archive, this.#downloads.request(download));
@@ -150,7 +153,7 @@ export class Host implements WorkerApi {
       const storing = timed('store files', () => this.#downloads.stored());
       void storing.then(() => this.#options.emit({ type: 'stored' }));
       this.#batches.recorded = metrics.observations;
-      // The archive may name a built-in handler, and the app's own class has another contract.
+      // The archive may name a built-in handler, whose contract the app's own class does not have.
       this.#name = builtIn ? Class.name : name!;
       this.#openHandlers = handlers.open;
       const { threads, nodes, version } = engine;

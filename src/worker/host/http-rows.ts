@@ -7,10 +7,12 @@ export function readHttpRequest({ headers, path, query }: HttpRequestData): Http
   return { headers: new Headers(headers), path, query: new URLSearchParams(query) };
 }
 
-/** How the answer is sent: with a wrong one of them, the client would read the answer to another request. */
+/** Headers that frame the answer: with a wrong one, the client might read the answer to another request. */
 const OF_CONNECTION = ['connection', 'content-length', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade'];
 
-/** Returns a copy of what a handler says of an answer. @throws `handler-failed` for a status or headers that cannot be */
+/**
+ * Returns a copy of what a handler says of an answer. @throws `handler-failed` for an invalid status or invalid headers
+ */
 export function readHttpAnswer({ status, headers }: HttpAnswer): HttpAnswer {
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599))
     throw new TabServeError(

@@ -12,9 +12,9 @@ import { provenSize, sizeOf } from './proven-size.js';
 const MUCH_LARGER = 4;
 
 /**
- * Watches the models whose inputs have free dims, besides the batch axis. The first run on much larger inputs than the
- * largest proven ones is copied, for another worker to compare; then its size counts as proven. Models that a handler
- * opens by a path of its own, such as the encoder beside a decoder, are not watched.
+ * Watches the models whose inputs have free dims, in addition to the batch axis. The first run on much larger inputs
+ * than the largest proven ones is copied, for another worker to compare; then its size counts as proven. Models that a
+ * handler opens by a path, such as an encoder and its decoder, are not watched.
  */
 export class LargerRuns {
   #found: LargerRun[] = [];

@@ -1,4 +1,4 @@
-/** For a model whose task no handler names: which handler reads outputs like its outputs. */
+/** Finds the handler for a model whose task is not known, by its outputs. */
 import type { Archive } from '../../contract/archive.js';
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
@@ -32,12 +32,12 @@ export async function withNearest(error: unknown, archive: Archive, request: Req
       `By its inputs and outputs (${seen.map(describe).join(', ')}), the model is nearest to ${handler}: set the option handler to '${handler}', or connect() to a handler of your own.`,
     );
   } catch {
-    // The model cannot be read; that the handler is unknown comes first.
+    // The model cannot be read, but the unknown handler is the more important error.
     return own;
   }
 }
 
-/** Returns a model's file, as far as `readSignature` needs it; undefined if it is not at hand. */
+/** Returns the part of a model's file that `readSignature` needs; undefined if the file is not available. */
 async function readModel(
   { url, local, alternatives, models }: Archive,
   request: RequestUrl,
@@ -47,7 +47,7 @@ async function readModel(
   if (!local && !URL.canParse(url)) return undefined;
   if (!local) {
     const [location, signal] = [readModelUrl(url), AbortSignal.timeout(MAX_WAIT_MS)];
-    // Which of the precisions are there shows when they are asked for.
+    // Only a request shows which of the precisions exist.
     for (const path of paths.filter((one) => formatOf(one) === 'onnx')) {
       const declared = await fetchDeclared(locateFile(location, path), request, signal);
       if (declared) return declared;
@@ -85,7 +85,7 @@ export function nearestHandler(inputs: readonly TensorInfo[], outputs: readonly 
   return found.toSorted((a, b) => a.order - b.order)[0] ?? { handler: 'base_handler', seen: outputs };
 }
 
-/** Returns what a model's inputs hold; undefined for numbers of another kind. */
+/** Returns the kind of a model's inputs; undefined for numbers of another kind. */
 function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefined {
   const isOfTexts = inputs.some(({ name }) => name === 'input_ids');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
@@ -112,7 +112,7 @@ function evidence(
   return hasInput && seen.every((one) => one !== undefined) ? seen : undefined;
 }
 
-/** Returns the output if it is as a signature says. */
+/** Returns the output if it matches a signature. */
 function mainOutput(
   { rank, isLogits, name, channels, lastBelow }: NonNullable<Signature['main']>,
   output: OutputInfo | undefined,

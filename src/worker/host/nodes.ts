@@ -1,4 +1,4 @@
-/** What only workflows need: a script of its own, since few handlers are workflows. */
+/** What only workflows need. It is a script of its own, because few handlers are workflows. */
 import type { Archive } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { asTabServeError, atNode, PredictionError, TabServeError } from '../../contract/errors.js';
@@ -67,7 +67,7 @@ export function modelHandler(owner: Handler, node: string, options?: OpenOptions
   };
 }
 
-/** @throws `model-config` if the archive, which has no model, says which one of a server it is: nobody would read it */
+/** @throws `model-config` if the archive, which has no model, says which one of a server it is: it would be ignored */
 export function checkNoRemoteModel({ config }: Archive): void {
   const [key] = Object.keys(config.engine?.remote ?? {});
   if (key !== undefined)
@@ -88,7 +88,7 @@ export function warnOfUnopened(
   warn(`nodes names ${unopened.join(', ')}, which the handler has not opened: they were downloaded in vain.`);
 }
 
-/** What of an open node runs its batches. */
+/** The part of an open node that runs its batches. */
 export type NodeRunner = Pick<OpenHandler, 'handler' | 'environment'>;
 
 /** Returns a workflow's access to one of its nodes. */

@@ -22,7 +22,7 @@ export interface OpenHandler {
 
 export interface OpenHandlersOptions {
   readonly engine: Engine;
-  /** What the engine is, and computes on. */
+  /** The engine, and the backend that it computes on. */
   readonly candidate: CandidateName;
   /** Returns the class for a node that its workflow opens without one. @throws `unknown-handler` */
   readonly handlerOf: (archive: Archive) => Promise<HandlerClass>;
@@ -38,7 +38,7 @@ export class OpenHandlers {
   readonly #options: OpenHandlersOptions;
   /** Nodes that share an archive share its sessions. */
   readonly #sessions = new Map<Archive, Context['open']>();
-  /** What the handlers keep between requests: as much as the config of the page's archive allows. */
+  /** The values that the handlers cache between requests, as many as the config of the page's archive allows. */
   #state!: StateBudget;
   #isComplete = false;
 
@@ -129,7 +129,7 @@ export class OpenHandlers {
   }
 }
 
-/** Says which precision a model's file has that the engine cannot read: another one may be fine. */
+/** Adds to an error which precision of a model's file the engine cannot read, because another one may work. */
 function notRead(error: unknown, archive: Archive, engine: EngineName): TabServeError {
   const own = asTabServeError(error);
   if (own.code !== 'model-format') return own;
@@ -145,7 +145,7 @@ function modelOf(archive: Archive, engine: EngineName): string | undefined {
 }
 
 /**
- * Checks the configs of an archive and of its nodes, but for the handlers' sections.
+ * Checks the configs of an archive and of its nodes, except the handlers' sections.
  * @throws `model-config` naming the key and the node
  */
 export async function checkConfigs(archive: Archive, warn: (message: string) => void): Promise<void> {

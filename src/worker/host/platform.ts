@@ -3,9 +3,9 @@ import { probeBackends } from '../engines/probe.js';
 import { fetchUnlessForbidden } from '../engines/forbidden-requests.js';
 import { canShareMemory, defaultThreads } from '../../shared/threads.js';
 
-/** What a worker of a browser has, and a worker thread of Node has in another way. */
+/** What a Web Worker and a worker thread of Node do in different ways. */
 export interface Platform {
-  /** Finds out what there is for the backends. @param needsGpus whether to look for GPUs */
+  /** Probes what the backends need. @param needsGpus whether to look for GPUs */
   readonly probe: (needsGpus: boolean) => Promise<Probe>;
   /**
    * Returns the number of threads for a candidate.

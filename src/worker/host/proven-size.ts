@@ -3,7 +3,7 @@ import type { Session, TensorInfo, Tensors } from '../../contract/tensors.js';
 
 const sizes = new WeakMap<object, number>();
 
-/** Notes that a model was proven on inputs. */
+/** Records that a model was proven on inputs. */
 export function noteProven(session: Session, feeds: Tensors): void {
   const size = sizeOf(session, feeds);
   if (size !== undefined) sizes.set(session, Math.max(size, provenSize(session) ?? 0));

@@ -26,7 +26,7 @@ export class Recorder implements Metrics {
   readonly timings: Partial<Record<Stage, number>> = {};
   /** The same times for the nodes of a workflow, by their paths. */
   readonly nodes: Record<string, Timings> = {};
-  /** The recorder of the batch that the page has sent: this one, unless it is for a node. */
+  /** The recorder of the batch that the page has sent: this one, unless this one is for a node. */
   readonly batch: Recorder;
   /** The last heartbeat of the batch that the page has sent; undefined for a run that it has not asked for. */
   heartbeat: { readonly id: string; sentAt: number } | undefined;
@@ -159,7 +159,7 @@ function setStage(stage: Stage, context: Context | undefined): void {
 
 function record(stage: Stage, started: number, context: Context | undefined): void {
   const ended = performance.now();
-  // An app's handler may call a stage without its context: then there is nothing to record the time in.
+  // An app's handler may call a stage without its context, so that the time cannot be recorded.
   if (context?.metrics instanceof Recorder) context.metrics.ran(stage, ended - started);
   addSpan(stage, started, ended);
 }

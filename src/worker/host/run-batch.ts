@@ -140,8 +140,8 @@ function isFaultOfHandler(code: ErrorCode): boolean {
 }
 
 /**
- * Replaces each state by a clone: the page holds it, and what a caller does to a result must not change it. A row that
- * fails has none.
+ * Replaces each state by a clone, because the page retains it and a caller's changes of a result must not change it. A
+ * row that fails has none.
  * @returns the results; of a row whose state cannot be cloned, its failure
  */
 function cloneStates(results: readonly unknown[], states: unknown[]): readonly unknown[] {
@@ -178,9 +178,9 @@ function unshare(results: readonly unknown[]): readonly unknown[] {
 }
 
 /**
- * Runs a handler's model on each row, which holds all of its inputs. No stage of the handler runs.
+ * Runs a handler's model on each row, which contains all of its inputs. No stage of the handler runs.
  * @returns for each row the model's outputs, whose buffers move to the page
- * @throws `unsupported` if the handler has no `model`; `invalid-input` for a row that holds no tensors, and what the
+ * @throws `unsupported` if the handler has no `model`; `invalid-input` for a row without tensors, and what the
  *   model's run throws
  */
 export async function inferRows(handler: Handler, rows: readonly unknown[], metrics: Recorder): Promise<unknown[]> {
@@ -216,7 +216,10 @@ async function inferRow(model: Session, row: unknown): Promise<Tensors> {
   return transferResult(outputs, [...new Set(buffers)]);
 }
 
-/** Returns what the first input that is no tensor is, or lacks; undefined if each is a tensor. */
+/**
+ * Describes the first input that is not a tensor: what it is, or what it lacks. Returns undefined if each input is a
+ * tensor.
+ */
 function whatIsWrong(row: object): string | undefined {
   for (const [name, value] of Object.entries(row)) {
     if (typeof value !== 'object' || value === null) return `"${shorten(name)}" is ${describeValue(value)}`;

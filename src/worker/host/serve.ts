@@ -9,7 +9,9 @@ import {
 import { cloneSafe } from './endpoint.js';
 import { Host, type HostOptions } from './host.js';
 
-/** What a worker hears the page with: its global scope, or under Node the port to its parent. */
+/**
+ * The object on which a worker receives the page's messages: its global scope, or under Node the port to its parent.
+ */
 export type WorkerScope = Pick<Worker, 'addEventListener' | 'removeEventListener' | 'postMessage'>;
 
 /**

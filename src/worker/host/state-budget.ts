@@ -3,10 +3,10 @@ import type { ModelConfig } from '../../contract/archive.js';
 import type { KeptCost, KeptValues } from '../../contract/kept-values.js';
 import { browserClock, type Clock } from '../../shared/clock.js';
 
-/** A value that no request has used for so long is freed, in milliseconds. */
+/** Milliseconds after which an unused value is freed. */
 export const IDLE_MS = 5 * 60_000;
 
-/** Its timer does not keep a process of Node's alive. */
+/** Its timer does not keep a Node process alive. */
 const backgroundClock: Clock = {
   ...browserClock,
   schedule(task, milliseconds) {
@@ -24,7 +24,7 @@ interface Entry extends KeptCost {
   usedAt: number;
 }
 
-/** The values that the handlers of one worker keep between requests. They share a budget. */
+/** The values that the handlers of one worker cache between requests. They share a budget. */
 export class StateBudget {
   readonly #maxBytes: number;
   readonly #clock: Clock;
@@ -83,7 +83,7 @@ export class StateBudget {
     entry.free?.();
   }
 
-  /** Waits until the least recently used value may be idle. If it was used meanwhile, waits again. */
+  /** Waits until the least recently used value may have expired. If it was used meanwhile, waits again. */
   #schedule(): void {
     const [oldest] = this.#entries;
     if (!oldest || this.#hasTimer) return;

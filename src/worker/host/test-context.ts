@@ -18,7 +18,7 @@ import { standIn, type TestModel, type TestOutputs } from './test-session.js';
 export interface TestContextOptions {
   /** The model's session, or sessions by their path in the archive or by their node's name; a stub is enough. */
   readonly session?: Session | Readonly<Record<string, Session>>;
-  /** What stands in for the handlers of a workflow's nodes, by the node's name. */
+  /** Stand-ins for the handlers of a workflow's nodes, by the node's name. */
   readonly nodes?: Readonly<Record<string, TestNode>>;
   /** The archive's files by path. */
   readonly files?: Readonly<Record<string, Blob | Uint8Array | string>>;
@@ -36,7 +36,7 @@ export interface TestContextOptions {
   readonly kind?: Context['kind'];
   /** The request over HTTP that brings every row. @default none: the rows are the page's */
   readonly http?: Partial<HttpRequestData>;
-  /** What the handler has kept: the `kept` of an earlier context. @default nothing */
+  /** What the handler has cached: the `kept` of an earlier context. @default nothing */
   readonly kept?: Context['kept'];
   /** Aborts the batch. */
   readonly signal?: AbortSignal;
@@ -51,10 +51,10 @@ export interface TestContextOptions {
   readonly resumed?: unknown;
 }
 
-/** Answers a node's rows in place of its handler: one result per row. */
+/** Answers a node's rows instead of its handler: one result per row. */
 export type TestAnswers = (rows: readonly never[], context: Context) => MaybePromise<readonly unknown[]>;
 
-/** What stands in for a model, beside its archive. */
+/** A stand-in for a model, in addition to its archive. */
 export interface TestModelOptions {
   /**
    * The model's outputs by name, with a batch axis: nested lists (`[[1, 3]]` is float32 `[1, 2]`) or tensors. One row
@@ -73,8 +73,8 @@ export interface TestModelOptions {
 }
 
 /**
- * What stands in for a workflow's node in a test: answers in place of its handler, or its archive with a stand-in for
- * its model, which the handler runs.
+ * A stand-in for a workflow's node in a test: answers instead of its handler's, or its archive with a stand-in for its
+ * model, which the handler runs.
  */
 export type TestNode =
   | { readonly answers: TestAnswers }
@@ -85,7 +85,7 @@ export interface SentPart {
   /** The row's index. */
   readonly index: number;
   readonly part: unknown;
-  /** What another worker needs to go on behind it: an option `resumed` of the next test context. */
+  /** What another worker needs to continue after it: an option `resumed` of the next test context. */
   readonly resume: unknown;
 }
 

@@ -140,7 +140,7 @@ function mapValues<T>(record: Readonly<Record<string, T>>, change: (value: T, na
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
 }
 
-/** Creates what stands in for a handler's model and its archive's files. */
+/** Creates stand-ins for a handler's model and its archive's files. */
 export async function standIn(
   handler: Handler,
   {

@@ -52,7 +52,7 @@ export interface TestHandler<H extends Handler> {
   /** Returns the answer to one input. @throws the row's `PredictionError`, and whatever the handler throws */
   predict(input: InputOf<H>, options?: TestRequestOptions): Promise<ResultOf<H>>;
   /**
-   * Returns one answer per input, in one batch. A row that fails is a `PredictionError` in its place.
+   * Returns one answer per input, in one batch. The result of a row that fails is a `PredictionError`.
    * @throws whatever the handler throws
    */
   handle(

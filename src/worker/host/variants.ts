@@ -20,9 +20,9 @@ export function generateVariants(example: Tensors): Tensors[] {
 }
 
 /**
- * Doubles the floats of pictures; a picture without floats is left out. Some errors show only where an activation
+ * Doubles the floats of pictures, and leaves out pictures without floats. Some errors show only where an activation
  * reaches a clamp of the model, such as the 8-bit range of a model that was trained for quantization: photographs reach
- * it now and then, drawn pictures hardly, doubled ones do.
+ * it now and then, generated pictures hardly ever, doubled ones do.
  */
 export function doublePictures(pictures: readonly Tensors[]): Tensors[] {
   return pictures

@@ -16,7 +16,7 @@ import { expectedOf, readRequired, type Source } from './sources/source.js';
 import { readTorchServe } from './torchserve.js';
 
 export interface ArchiveOptions extends FetchOptions {
-  /** Taken over the archive's own `model-config.yaml`. */
+  /** Overrides the archive's own `model-config.yaml`. */
   readonly config?: ModelConfig | undefined;
   /** The name of the handler that the caller has chosen. */
   readonly handler?: string | undefined;

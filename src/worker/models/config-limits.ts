@@ -1,7 +1,7 @@
 import { MAX_VALUES } from '../../contract/limits.js';
 import { countValues } from '../../shared/schema.js';
 
-/** The most levels of lists and mappings. */
+/** The maximum number of levels of lists and mappings. */
 export const MAX_DEPTH = 64;
 
 /**

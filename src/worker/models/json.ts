@@ -5,7 +5,7 @@ import { isRecord } from '../../shared/schema.js';
 import { textOf, whileReading } from './read-blob.js';
 
 /**
- * The most levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the
+ * The maximum number of levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the
  * stack.
  */
 const MAX_DEPTH = 100;

@@ -1,12 +1,12 @@
 import { isError, TabServeError } from '../../contract/errors.js';
 
-/** The most bytes that every browser reads at once: Chromium, for instance, reads no more than two gigabytes. */
+/** The maximum number of bytes that every browser reads at once: Chromium, for instance, reads no more than two gigabytes. */
 export const MAX_READ_AT_ONCE = 2 ** 31 - 1;
 
 /** Files are compared in parts of so many bytes. */
 const PART_BYTES = 2 ** 22;
 
-/** The most bytes of a file that stays in the worker's memory too. */
+/** The maximum number of bytes of a file that stays in the worker's memory too. */
 const SMALL = 2 ** 16;
 
 /** The bytes of small files that have just arrived. */

@@ -3,7 +3,7 @@ import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { Yaml } from '../libraries/yaml.js';
 import { MAX_DEPTH, whyTooMuch } from './config-limits.js';
 
-/** The most characters. */
+/** The maximum number of characters. */
 const MAX_LENGTH = 2 ** 19;
 const MAX_ALIASES = 100;
 

@@ -60,6 +60,6 @@ export interface Detokenizer {
   join(pieces: readonly string[], cleansUp?: boolean): string;
   /** Returns whether a piece is one byte of a character. What a run of them means shows only when the run has ended. */
   isByte(piece: string): boolean;
-  /** The most characters at the end of a text that the pieces after it may change. */
+  /** The maximum number of characters at the end of a text that the pieces after it may change. */
   readonly unsettled: number;
 }

@@ -10,7 +10,7 @@ export function inFieldNames(error: unknown, fields: FieldNames): unknown {
   const names = [...fields.keys()];
   const param =
     /\bparams\.(\w+)/.exec(error.message)?.[1] ??
-    // Some messages name params alone. A name of several words is no other word.
+    // Some messages name only params. A name of several words cannot be an ordinary word.
     names.find((name) => /[A-Z]/.test(name) && error.message.includes(name));
   const field = param === undefined ? undefined : fields.get(param);
   if (field === undefined) return error;

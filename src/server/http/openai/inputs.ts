@@ -30,7 +30,7 @@ function messageOf(message: unknown): unknown {
   };
 }
 
-/** The most texts of one request: they run as one batch. OpenAI's limit. */
+/** The maximum number of texts of one request: they run as one batch. OpenAI's limit. */
 const MAX_TEXTS = 2048;
 
 /** Returns a field that is one text or several. @throws `invalid-input` for tokens, and for none or too many */

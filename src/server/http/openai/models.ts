@@ -2,17 +2,19 @@
 import type { ServedVersion } from '../../served-version.js';
 import { FieldError } from './request.js';
 
-/** What a model makes of a text. */
+/** What a model makes from a text. */
 type Made = 'text' | 'vector';
 
-/** Of the built-in handlers, these make what is asked for here. */
+/** The built-in handlers that make what is requested. */
 const BUILT_IN: Readonly<Record<string, Made>> = {
   text_feature_extractor: 'vector',
   text_generator: 'text',
   text_to_text: 'text',
 };
 
-/** A built-in handler's name. Of a class of the app's own, which has the class's name, the answer shows what it makes. */
+/**
+ * A built-in handler's name. A class of the app's own has the class's name, and only its answer shows what it makes.
+ */
 const IS_BUILT_IN = /^[a-z]+(_[a-z]+)+$/;
 
 /** @throws `invalid-input` if the model makes something else for certain */

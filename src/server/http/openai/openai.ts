@@ -1,6 +1,6 @@
 /**
- * `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. What KServe's protocol
- * v1 answers to `GET /v1/models[/NAME]` stands beside OpenAI's fields.
+ * `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. Answers to `GET
+ * /v1/models[/NAME]` also have the fields of KServe's protocol v1.
  */
 import type { ServedVersion } from '../../served-version.js';
 import { readJson } from '../request-body.js';

@@ -1,4 +1,4 @@
-/** What a request of OpenAI's API says about an answer, as params of a handler that writes text. */
+/** Converts the fields of OpenAI's API to params of a handler that generates text. */
 import { describeValue } from '../../../contract/describe-value.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
@@ -6,7 +6,7 @@ import type { FieldNames } from './field-names.js';
 import { wrongField, type Body } from './request.js';
 import { responseFormatOf } from './response-format.js';
 
-/** Fields that change no answer here. */
+/** Fields that are accepted and ignored. */
 const WITHOUT_EFFECT = new Set([
   'metadata',
   'parallel_tool_calls',
@@ -18,7 +18,7 @@ const WITHOUT_EFFECT = new Set([
   'user',
 ]);
 
-/** Fields of which only the values that change nothing are taken. */
+/** Fields of which only the values without an effect are accepted. */
 const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   best_of: (value) => value === 1,
   echo: (value) => value === false,
@@ -65,11 +65,11 @@ export interface ReadParams {
   readonly fields: FieldNames;
 }
 
-/** The most texts of `stop`. OpenAI's limit. */
+/** The maximum number of texts of `stop`. OpenAI's limit. */
 const MAX_STOPS = 4;
 
 /**
- * Returns the handler's params of a request. A temperature above 0, `top_p`, `top_k` and `min_p` draw tokens by their
+ * Returns the handler's params of a request. A temperature above 0, `top_p`, `top_k` and `min_p` sample tokens by their
  * probability; a temperature of 0 takes the most probable ones.
  * @param others the fields that the caller has read
  * @throws `invalid-input` for a field that is not known, or whose value would change the answer and is not supported

@@ -17,7 +17,7 @@ export function responseFormatOf(format: unknown): Params {
   const { json_schema: given } = format;
   const path = 'response_format.json_schema';
   if (!isPlainObject(given) || given['schema'] === undefined) throw wrongValue(path, '{ name, schema }', given);
-  // With or without `strict`, the answer fits.
+  // The answer fits the schema, with or without `strict`.
   checkKnown(given, ['name', 'description', 'schema', 'strict'], `${path}.`);
   const { name, schema } = given;
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))

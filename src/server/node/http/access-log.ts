@@ -72,7 +72,7 @@ function countBytes(outgoing: ServerResponse): () => number {
 /** Returns a line such as `127.0.0.1 - - [28/Nov/2026:06:31:40 +0000] "GET /ping HTTP/1.1" 200 20`. */
 function commonLine({ time, address, method, path, protocol, status, bytes }: Entry): string {
   const [, day, month, year, clock] = /^\w+, (\d+) (\w+) (\d+) (\S+)/.exec(time.toUTCString())!;
-  // A path has no quotes, but what a client has sent as one may.
+  // A path has no quotes, but what a client sends as a path may have some.
   const asked = `${method} ${path} ${protocol}`.replace(/["\\]/g, (character) => `\\${character}`);
   return `${address} - - [${day}/${month}/${year}:${clock} +0000] "${asked}" ${status} ${bytes === 0 ? '-' : bytes}`;
 }

@@ -4,7 +4,10 @@ import type { HttpRequest } from '../../http/messages.js';
 /** The methods that no `Request` may have. */
 const FORBIDDEN = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
-/** A request of `node:http`, as the server reads it. A `Request` would cost a small one as much as its answer. */
+/**
+ * A request of `node:http`, as the server reads it. Making a `Request` of a small one would take as long as answering
+ * it.
+ */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -26,7 +29,7 @@ export class NodeRequest implements HttpRequest {
   ) {
     if (!path.startsWith('/') || FORBIDDEN.has(method)) throw new TypeError('This is no request for a server.');
     this.method = method;
-    // The front door looks at the path alone. A path may begin with two slashes.
+    // The routes read only the path. A path may begin with two slashes.
     this.url = new URL(`http://localhost${path}`).href;
     this.headers = new Headers();
     for (const [name, values = []] of Object.entries(headersDistinct))

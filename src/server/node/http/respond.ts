@@ -7,9 +7,7 @@ import { guard, preflightHeaders, type GuardOptions } from './guard.js';
 import { NodeRequest } from './node-request.js';
 import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 
-/**
- * What is left of the body of a request that was answered before its end: so many bytes of it are read, for so long.
- */
+/** Limits for reading the rest of a body whose request was answered before its end: bytes, and milliseconds. */
 const MAX_DRAINED = 2 ** 26;
 const DRAIN_MS = 5000;
 
@@ -24,7 +22,7 @@ export async function respond(
   { bodies, ...options }: GuardOptions & { readonly bodies: BufferedBodies },
 ): Promise<void> {
   const { host, path } = targetOf(incoming);
-  // Of several, a proxy may have looked at another one.
+  // A proxy may have read another one of several.
   if ((incoming.headersDistinct['host']?.length ?? 0) > 1)
     return await refuse(incoming, outgoing, 400, 'The request has more than one header Host.');
   const access = guard({ ...incoming.headers, host }, options);
@@ -36,7 +34,7 @@ export async function respond(
   }
   const gone = new AbortController();
   outgoing.once('close', () => {
-    // What has ended well needs no abort, which would cost as much as the rest of a small request.
+    // A request that has ended well needs no abort, which would take as long as the rest of a small request.
     if (!outgoing.writableFinished) gone.abort(new Error('The client has closed the connection.'));
   });
   const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
@@ -74,8 +72,8 @@ function requestOf(...parts: ConstructorParameters<typeof NodeRequest>): NodeReq
 const SMALL = 2 ** 18;
 
 /**
- * Returns a small body; undefined for a large one, and one whose size is not said. A stream tells of one that is cut
- * off, or evicted from `bodies`.
+ * Returns a small body; undefined for a large one, and for one without a declared size. Returns a failing stream for a
+ * body that is cut off, or evicted from `bodies`.
  */
 async function smallBody(
   incoming: IncomingMessage,
@@ -88,7 +86,7 @@ async function smallBody(
   const failure = await new Promise<unknown>((resolve) => {
     counted = bodies.begin(resolve);
     incoming.on('data', (chunk: Buffer) => {
-      // What has come counts, not what was announced.
+      // The received bytes count, not the announced ones.
       counted.add(chunk.byteLength);
       bytes.append(chunk);
     });
@@ -154,7 +152,8 @@ async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  // Where the guard and a handler say who may read the answer, the guard's word counts: a browser takes no two.
+  // If both the guard and a handler say who may read the answer, the guard's header counts, because a browser accepts
+  // only one.
   const isGuarded = (name: string): boolean => name.startsWith('access-control-') && outgoing.hasHeader(name);
   for (const [name, value] of headers) if (!isGuarded(name)) outgoing.appendHeader(name, value);
   if (isUnread(incoming)) {
@@ -198,8 +197,9 @@ function isUnread({ complete, destroyed }: IncomingMessage): boolean {
 }
 
 /**
- * Answers a request whose body has not been read to its end. The client has the whole answer at once; the connection
- * stays open for what it is still sending, within a limit: a client that is cut off while it sends may lose the answer.
+ * Answers a request whose body has not been read to its end. The client gets the whole answer at once. The connection
+ * stays open for what the client is still sending, within a limit, because a client that is cut off while it sends may
+ * lose the answer.
  */
 async function answerEarly(
   incoming: IncomingMessage,
@@ -221,7 +221,7 @@ async function answerEarly(
       if (size > MAX_DRAINED) end();
     });
     for (const event of ['end', 'error', 'close']) incoming.once(event, end);
-    // The body's stream holds back what nobody reads.
+    // The body's stream would not deliver what nobody reads.
     incoming.on('pause', () => incoming.resume());
     incoming.resume();
   });

@@ -12,7 +12,7 @@ export interface HttpOptions extends GuardOptions {
   readonly host: string;
   /** 0 for any that is free. */
   readonly port: number;
-  /** Milliseconds within which a request must have arrived whole. */
+  /** Milliseconds within which a request must have arrived completely. */
   readonly timeout: number;
   /** Is called with each request when its headers have come. */
   readonly onRequest?: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -23,22 +23,25 @@ export interface HttpServer {
   readonly url: string;
   /**
    * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer;
-   * an idle one when the time is over for which it was promised to be kept.
+   * an idle one after its promised keep-alive time.
    * @param onLate is called if answers are still under way after ten seconds: it has two seconds to end them
    */
   close(onLate?: () => void): Promise<void>;
 }
 
-/** How long a client may take to send the headers of a request, and how long an idle connection is kept. */
+/** How long a client may take to send the headers of a request, and how long an idle connection is kept alive. */
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
-/** How long a client may read nothing of an answer: until then, the server holds it. */
+/** How long a client may read nothing of an answer, which the server buffers until then. */
 const STALLED_MS = 30_000;
-/** The most requests that a client may send ahead of their answers, on one connection (pipelining). */
+/** The maximum number of requests that a client may send ahead of their answers, on one connection (pipelining). */
 const MAX_AHEAD = 100;
-/** How often the limits of time are checked. */
+/** How often the time limits are checked. */
 const CHECK_MS = 1_000;
-/** Those beyond it are reset. Each costs about 20 kB; what requests hold beside it has limits of its own. */
+/**
+ * The maximum number of connections; more are reset. Each takes about 20 kB. The memory of requests has limits of its
+ * own.
+ */
 const MAX_CONNECTIONS = 10_000;
 /** Connections that wait to be accepted: Linux takes no more than `net.core.somaxconn`, which is 4096. */
 const BACKLOG = 4_096;
@@ -46,8 +49,8 @@ const BACKLOG = 4_096;
 const FINISH_MS = 10_000;
 const LATE_MS = 2_000;
 /**
- * For how long nobody has connected and no answer has ended when the server stops accepting, and how often it waits so:
- * after that, one turn of the event loop without either is enough.
+ * Idle time before the listener closes: nobody connects, and no answer ends. After so many waits, one idle turn of the
+ * event loop is enough.
  */
 const QUIET_MS = 100;
 const MAX_WAITS = 20;
@@ -58,7 +61,7 @@ export async function serveHttp(
   { host, port, timeout, onRequest, ...options }: HttpOptions,
 ): Promise<HttpServer> {
   let isClosing = false;
-  /** While the server stops accepting: answers wait for it, so that those who have got one do not connect again. */
+  /** While the server closes its listener, answers wait, so that clients do not connect again after an answer. */
   let stopped: Promise<void> | undefined;
   const limits = {
     headersTimeout: Math.min(HEADERS_MS, timeout),
@@ -106,7 +109,7 @@ export async function serveHttp(
     for (let waits = 0, before = -1; events !== before; waits++) {
       before = events;
       if (waits < MAX_WAITS) await wait(QUIET_MS);
-      // Node goes on in the same turn in which it has accepted one that was waiting.
+      // Node continues in the same turn in which it has accepted a waiting connection.
       await setImmediate();
     }
   };

@@ -28,7 +28,7 @@ export class Tokens {
   readonly #lifetime: number;
   readonly #now: () => number;
   #keys: Readonly<Record<Kind, Key>>;
-  /** Settles when the file has what was renewed so far. */
+  /** Settles when the file contains the keys that were renewed so far. */
   #renewing: Promise<unknown> = Promise.resolve();
 
   private constructor(file: string, lifetime: number, now: () => number) {
@@ -79,11 +79,11 @@ export class Tokens {
       throw invalidKey('Token Authorization failed. Token either incorrect, expired, or not provided correctly');
   }
 
-  /** Makes a new key of a kind, and returns what the file has of it. */
+  /** Makes a new key of a kind, and returns it as in the file. */
   async #renew(request: HttpRequest, kind: string | null): Promise<object> {
     this.#check(request, 'API');
     if (kind !== 'management' && kind !== 'inference') throw invalidKey('type: expected management or inference.');
-    // One after the other: each writes the whole file. A key counts when the file has it.
+    // One after the other, because each writes the whole file. A key is valid when the file contains it.
     const renewed = this.#renewing.then(async () => {
       const key = this.#newKey();
       const keys = { ...this.#keys, [kind]: key };
@@ -99,18 +99,21 @@ export class Tokens {
     return { key: randomBytes(32).toString('base64url'), expiresAt: this.#now() + this.#lifetime };
   }
 
-  /** Writes the keys: as a whole, since others read the file meanwhile. */
+  /** Replaces the file with the keys atomically, because others read the file meanwhile. */
   async #write(all: Readonly<Record<Kind, Key>>): Promise<void> {
     const keys = Object.fromEntries(Object.entries(all).map(([kind, key]) => [kind, written(key)]));
     const part = `${this.#file}.part`;
-    // The mode is that of a new file: one that is there might be open to others.
+    // The mode applies to new files only, and an existing one might be readable for others.
     await rm(part, { force: true });
     await writeFile(part, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
     await rename(part, this.#file);
   }
 }
 
-/** Returns the segments of a path as the routes read them; those that cannot be decoded, as they are: nothing is there. */
+/**
+ * Returns the segments of a path as the routes read them; those that cannot be decoded, as they are: no route matches
+ * them.
+ */
 function segmentsOf(pathname: string): readonly string[] {
   const segments = pathname.split('/').slice(1);
   const path = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
@@ -135,7 +138,7 @@ function written({ key, expiresAt }: Key): object {
   return { key, ...(expiresAt !== undefined && { 'expiration time': new Date(expiresAt).toISOString() }) };
 }
 
-/** Compares two texts in a time that says nothing of where they differ. */
+/** Compares two texts in constant time. */
 function isSame(left: string, right: string): boolean {
   const [one, other] = [left, right].map((text) => createHash('sha256').update(text).digest());
   return timingSafeEqual(one!, other!);

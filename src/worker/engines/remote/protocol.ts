@@ -39,9 +39,9 @@ export interface Answer {
   readonly body: ArrayBuffer;
 }
 
-/** The most characters of a server's own message. */
+/** The maximum number of characters of a server's own message. */
 const MAX_MESSAGE_LENGTH = 200;
-/** The most bytes of a body in which a message is looked for. */
+/** The maximum number of bytes of a body in which a message is looked for. */
 const MAX_READ_BYTES = 10_000;
 
 /** Returns whether a server has answered the request: with any status of 200 to 299, and not with a page. */

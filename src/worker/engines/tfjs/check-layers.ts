@@ -6,7 +6,7 @@ import { damaged } from './damaged.js';
 const GRAPHS = new Set(['Model', 'Functional', 'Container']);
 
 /**
- * The most layers of one graph. TensorFlow.js takes a time that grows with the square of their number if they come in
+ * The maximum number of layers of one graph. TensorFlow.js takes a time that grows with the square of their number if they come in
  * the wrong order.
  */
 const MAX_LAYERS = 10_000;

@@ -23,7 +23,7 @@ export interface DownloadOptions extends RequestPolicy {
   readonly onHeartbeat?: (() => void) | undefined;
   /** The size and hash that the file must have. */
   readonly expected?: Integrity | undefined;
-  /** The most bytes that the file may have. */
+  /** The maximum number of bytes that the file may have. */
   readonly maxBytes?: number | undefined;
   /**
    * Of a copy that the caller has: if it is still the server's, nothing is downloaded; if the server cannot be reached,
@@ -79,7 +79,7 @@ class Download {
   #version: Version | undefined;
   /** Whether the server has begun to send a file: not the version of the copy at hand. */
   #hasBegun = false;
-  /** The most bytes that were reported. */
+  /** The maximum number of bytes that were reported. */
   #reported = 0;
   #bypassesCache = false;
 

@@ -19,7 +19,7 @@ export interface FetchOptions extends RequestPolicy {
   readonly integrity?: Readonly<Record<string, Integrity>> | undefined;
   /** The paths of files that were found. */
   readonly found?: Set<string>;
-  /** The most bytes that the file may have. */
+  /** The maximum number of bytes that the file may have. */
   readonly maxBytes?: number;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;

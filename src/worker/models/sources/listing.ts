@@ -2,7 +2,7 @@ import { shorten } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { MAX_FILES } from '../../../contract/limits.js';
 
-/** The most bytes that a packed archive may unpack to: what 32-bit WASM can address. */
+/** The maximum number of bytes that a packed archive may unpack to: what 32-bit WASM can address. */
 const MAX_BYTES = 2 ** 32;
 /**
  * An archive may unpack to this many times its size; weights compress to half of theirs. Deflate can reach 1032 times.

@@ -99,7 +99,7 @@ export async function refusePointer(file: Blob, path: string): Promise<void> {
   );
 }
 
-/** The most paths that an error lists. */
+/** The maximum number of paths that an error lists. */
 const MAX_LISTED = 20;
 
 /** Returns the error for a file that is not among the local ones. */

@@ -6,7 +6,7 @@ import { load } from '../../libraries/zip.js';
 import { listFiles, maxUnpackedBytes, tooLarge, tooMany } from './listing.js';
 import { missingFrom, type Source } from './source.js';
 
-/** The most bytes of a list of files. */
+/** The maximum number of bytes of a list of files. */
 const MAX_DIRECTORY_BYTES = 2 ** 23;
 const STORED = 0;
 const DEFLATED = 8;

@@ -16,7 +16,7 @@ import { findTarget, type Target } from './target.js';
 import { MAX_TENSOR_ELEMENTS } from '../../../contract/limits.js';
 import type { Placement } from '../../handlers/placements.js';
 
-/** The most numbers of the variants in a batch: 16 MB of float32. */
+/** The maximum number of numbers of the variants in a batch: 16 MB of float32. */
 const MAX_NUMBERS = 2 ** 22;
 
 /** Explains each row of a batch by variants of its tensor. A row whose options do not fit fails alone. */

@@ -5,13 +5,13 @@ import type { ExplainProgress } from '../../outputs/explanation.js';
 /** The milliseconds that a batch of variants should take: another request waits for at most one batch. */
 const BATCH_MS = 50;
 
-/** The most variants of a batch. */
+/** The maximum number of variants of a batch. */
 const MAX_ROWS = 64;
 
 export interface VariantScores<Variant> {
   /** The number of variants. */
   readonly count: number;
-  /** The most variants of a batch, because of their memory. */
+  /** The maximum number of variants of a batch, because of their memory. */
   readonly mostRows: number;
   /** Returns the next `rows` variants. It is called once for each of them, in order. */
   make(from: number, rows: number): readonly Variant[];

@@ -9,7 +9,7 @@ import { scoreVariants } from './score-variants.js';
 import { findTarget, type Target } from './target.js';
 import { MAX_VARIANTS } from '../../../contract/limits.js';
 
-/** The most variants of a batch, times the length of the text. */
+/** The maximum number of variants of a batch, times the length of the text. */
 const MAX_LETTERS = 2 ** 18;
 
 /** Explains each row of a batch: leaves out each of its words in turn. A row whose options do not fit fails alone. */

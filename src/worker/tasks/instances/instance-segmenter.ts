@@ -64,8 +64,8 @@ export interface InstanceSegmenterParams extends VisionParams {
    */
   readonly iouThreshold?: number;
   /**
-   * The largest number of instances in one photo; those of the highest scores are kept. Only for a model that
-   * finds boxes.
+   * The largest number of instances in one photo; those with the highest scores stay. Only for a model that finds
+   * boxes.
    * @integer
    * @minimum 1
    * @default 100

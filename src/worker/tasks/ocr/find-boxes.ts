@@ -16,7 +16,7 @@ export interface FindOptions {
   readonly unclipRatio: number;
 }
 
-/** The most outlines that are looked at. */
+/** The maximum number of outlines that are looked at. */
 const MAX_OUTLINES = 1000;
 /** The least side of a box on the map, before it grows; it is two more afterwards. */
 const MIN_SIDE = 3;

@@ -38,7 +38,7 @@ export interface FaceDetectorParams extends VisionParams {
    */
   readonly iouThreshold?: number;
   /**
-   * The most faces of a photo.
+   * The maximum number of faces of a photo.
    * @integer
    * @minimum 1
    * @maximum 1000

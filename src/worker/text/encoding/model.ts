@@ -29,7 +29,7 @@ export interface ModelJson {
   readonly fuse_unk?: boolean;
 }
 
-/** The most words whose tokens are cached, and the most UTF-16 units of each. */
+/** The maximum number of words whose tokens are cached, and the most UTF-16 units of each. */
 const MAX_CACHED_WORDS = 10_000;
 const MAX_CACHED_LENGTH = 256;
 

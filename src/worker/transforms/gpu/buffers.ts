@@ -5,7 +5,7 @@ export class GpuBuffers {
   readonly #taken = new Set<GPUBuffer>();
   /** The oldest first. */
   readonly #idle: GPUBuffer[] = [];
-  /** The most buffers that wait for reuse: a GPU has at most two batches in flight. */
+  /** The maximum number of buffers that wait for reuse: a GPU has at most two batches in flight. */
   #maxIdle = 2;
 
   constructor(device: GPUDevice, usage: GPUBufferUsageFlags) {
