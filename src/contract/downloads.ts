@@ -27,7 +27,7 @@ export interface DownloadRequest {
 /** How the files of the model and of the engine are downloaded. */
 export interface DownloadSettings {
   readonly request?: DownloadRequest;
-  /** Origins that a redirect may lead to, beside the model's own; undefined if the app names none. */
+  /** Origins that a redirect may lead to, in addition to the model's own; undefined if the app names none. */
   readonly allowedOrigins?: readonly string[];
   /**
    * The size and hash that files must have, by their path in the archive. They apply in addition to those of

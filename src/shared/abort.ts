@@ -9,7 +9,7 @@ export function abortError(signal: AbortSignal): TabServeError {
 }
 
 /**
- * Returns the error for a stream that its own `signal` has ended: the message says so, since the loop that throws it
+ * Returns the error for a stream that its own `signal` has ended. The message says so, because the loop that throws it
  * may be far from the signal.
  */
 export function streamAbortError(signal: AbortSignal): TabServeError {

@@ -1,6 +1,6 @@
 import { isPlainObject } from './is-plain-object.js';
 
-/** Deeper values are no data that an app would send. */
+/** The limit for nesting: an app would not send deeper values. */
 const MAX_DEPTH = 4;
 
 /**

@@ -12,7 +12,9 @@ export interface ChatMessage {
 /** A conversation. */
 export interface Chat {
   readonly messages: readonly ChatMessage[];
-  /** What the model may call, as the template wants it: mostly OpenAI's `{ type: 'function', function: { … } }`. */
+  /**
+   * The tools that the model may call, in the template's form: mostly OpenAI's `{ type: 'function', function: { … } }`.
+   */
   readonly tools?: readonly unknown[] | undefined;
 }
 

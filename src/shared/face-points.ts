@@ -1,5 +1,5 @@
 /**
- * The places of points that have a name among the 468 of MediaPipe's face mesh: left and right are the person's own. The
+ * The indices of the named points among the 468 of MediaPipe's face mesh: left and right are the person's own. The
  * eyes' outer corners are at the temples; a brow's point is in the middle of its upper edge.
  */
 export const FACE_LANDMARKS = {

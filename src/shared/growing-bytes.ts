@@ -1,4 +1,4 @@
-/** Bytes that come in chunks, in one buffer: however small the chunks are, each costs no more than its bytes. */
+/** Collects bytes that arrive in parts, in one buffer, so that even tiny parts cost no more than their bytes. */
 export class GrowingBytes {
   #buffer = new Uint8Array(0);
   #length = 0;

@@ -25,7 +25,7 @@ export function architectureOf({ architectures }: Json): string | undefined {
   return typeof first === 'string' ? first : undefined;
 }
 
-/** The number of labels that transformers takes a config without `id2label` and `num_labels` to have. */
+/** The number of labels that transformers assumes for a config without `id2label` and `num_labels`. */
 const UNNAMED_LABELS = 2;
 
 /**

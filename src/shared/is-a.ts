@@ -5,7 +5,10 @@ type ClassName = {
     : never;
 }[keyof typeof globalThis];
 
-/** Returns whether a value is an instance of a global class. Node.js, say, lacks some of them, and then nothing is. */
+/**
+ * Returns whether a value is an instance of a global class. Node.js, for example, lacks some of them; then no value is
+ * one.
+ */
 export function isA<Name extends ClassName>(
   name: Name,
   value: unknown,

@@ -1,6 +1,6 @@
 /**
- * The maximum number of keys, the most lists and objects, and the most levels of a JSON text that somebody else has sent: each costs
- * far more than its bytes.
+ * Limits for the keys, for the lists and objects, and for the levels of a JSON text from outside: each costs far more
+ * than its bytes.
  */
 const MAX_KEYS = 20_000;
 const MAX_CONTAINERS = 300_000;
@@ -9,9 +9,7 @@ const MAX_LEVELS = 1000;
 const [QUOTE, BACKSLASH, COLON] = [...'"\\:'].map((character) => character.charCodeAt(0));
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [...'[]{}'].map((character) => character.charCodeAt(0));
 
-/**
- * Returns what a JSON text has too much of to be parsed, such as `more than 20000 keys`; undefined if it may be parsed.
- */
+/** Returns why a JSON text is too costly to parse, such as `more than 20000 keys`; undefined if it may be parsed. */
 export function whyTooCostly(text: string): string | undefined {
   let [keys, containers, level] = [0, 0, 0];
   for (let at = 0; at < text.length; at++) {

@@ -11,15 +11,15 @@ export interface Limit {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws `invalid-input` for milliseconds that no timer waits: of too many, infinity too, it waits none */
+/** @throws `invalid-input` for more milliseconds than a timer supports, or infinity: it would not wait at all */
 export function checkTimeout(timeout: unknown): void {
   if (typeof timeout === 'number' && timeout > 0 && timeout <= MAX_DELAY_MS) return;
   throw wrongValue('timeout', `milliseconds above 0, and up to ${MAX_DELAY_MS}`, timeout);
 }
 
 /**
- * Waits for something outside of the SDK, which may never answer: at most so many milliseconds, and no longer than
- * until `signal` aborts.
+ * Waits for something outside of the SDK, which may never answer, for at most so many milliseconds, or until `signal`
+ * aborts.
  * @throws what `work` throws, at once or later; `timeout`; `aborted`
  */
 export async function withinLimit<T>(

@@ -10,9 +10,9 @@ export interface ScriptLimit {
 }
 
 /**
- * Imports a script that is loaded when it is needed.
- * @param script imports it, and returns what is needed of it: undefined if it is of another version, which has no such
- *   export
+ * Imports a lazy script.
+ * @param script imports it, and returns what is needed of it: undefined if it is of another version, which has no
+ *   such export
  * @throws `worker-failed` if it does not load within the limit, or is of another version; `aborted`
  */
 export async function loadScript<T>(
@@ -24,7 +24,7 @@ export async function loadScript<T>(
     if (loaded === undefined) throw new Error('it is of another version');
     return loaded;
   } catch (cause) {
-    // A script may load a library's, whose error says more.
+    // The script may load that of a library, whose error says more.
     const isKnown = isError(cause) && cause instanceof TabServeError && cause.code === 'worker-failed';
     throw signal?.aborted || isKnown ? cause : scriptError('A script of TabServe', cause);
   }

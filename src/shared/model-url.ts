@@ -9,7 +9,7 @@ export const MODEL_NEEDED =
 
 /** Where a model is on a server. */
 export interface ModelUrl {
-  /** Of the file, as it was given; or of the folder, whose path ends in a slash. */
+  /** The URL of the file, as it was given, or of the folder, whose path ends in a slash. */
   readonly url: URL;
   /** The file's own name: a packed archive, or a model without an archive; undefined for a folder. */
   readonly file: string | undefined;
@@ -70,7 +70,7 @@ function nameOf(path: string): string | undefined {
   }
 }
 
-/** What a URL parser would not read as part of a path: escapes, a backslash, and the characters that it skips. */
+/** The characters that a URL parser would not read as part of a path: escapes, a backslash, and those that it skips. */
 const SPECIAL = /[%\\\t\n\r]/g;
 /** A path that is relative to nothing: `/a`, `//host/a`, `\a`, `https:a`. */
 const ABSOLUTE = /^\s*(?:[/\\]|[a-z][a-z\d+.-]*:)/i;
@@ -84,7 +84,7 @@ export function locateFile({ url, file }: ModelUrl, path: string): URL {
   if (path === file) return url;
   const folder = url.pathname.slice(0, folderEnd(url.pathname));
   const located = new URL(url);
-  // Set as a path, the text can name no other host, whatever it begins with.
+  // As a path, the text cannot name another host, whatever it begins with.
   located.pathname = folder + path.replace(SPECIAL, encodeURIComponent);
   if (ABSOLUTE.test(path) || !located.pathname.startsWith(folder))
     throw new TabServeError('model-format', `The archive names "${shorten(path)}", which lies outside of it.`);

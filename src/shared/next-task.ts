@@ -5,8 +5,8 @@ const waiting: (() => void)[] = [];
 let port: MessagePort | undefined;
 
 /**
- * Waits until the messages that have arrived are handled, so that long work does not hold up other requests, or an
- * abort. Unlike a timer, which browsers delay by 4 ms when one sets the next, it takes some microseconds.
+ * Waits until the messages that have arrived are handled, so that long work does not delay other requests, or an abort.
+ * Unlike a timer, which browsers delay by 4 ms when one sets the next, it takes some microseconds.
  */
 export function nextTask(): Promise<void> {
   // Under Node, which has no such delay, an open port would keep the process alive.

@@ -19,18 +19,18 @@ import { TabServeError } from '../contract/errors.js';
 import { isHub, isHubServer } from './hub.js';
 
 export interface RequestPolicy extends DownloadRequest {
-  /** Origins that a redirect may lead to, beside the file's own; undefined if the app names none. */
+  /** Origins that a redirect may lead to, in addition to the file's own; undefined if the app names none. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** The page's origin; undefined outside of a browser. */
   readonly pageOrigin?: string | undefined;
 }
 
-/** Returns whether a request has what only one user may have. */
+/** Returns whether a request has credentials or headers of a single user. */
 export function isPrivate({ headers = {}, credentials }: DownloadRequest): boolean {
   return credentials === 'include' || Object.keys(headers).length > 0;
 }
 
-/** What a request carries beside what the app has set. */
+/** What a request carries in addition to what the app has set. */
 export interface RequestExtras {
   /** Headers of ours, such as `Range`. */
   readonly headers?: Readonly<Record<string, string>>;

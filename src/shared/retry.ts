@@ -3,7 +3,7 @@ import type { Clock } from './clock.js';
 
 /** Retries after the first attempt, or after the last one that made progress. */
 const MAX_RETRIES = 4;
-/** The wait before the first retry; each further one waits twice as long. */
+/** The delay before the first retry; it doubles with each further one. */
 const FIRST_DELAY_MS = 500;
 /** If a server asks for a longer wait (Retry-After), there is no retry. */
 const MAX_RETRY_AFTER_MS = 30_000;
@@ -14,7 +14,7 @@ const HEARTBEAT_MS = 1000;
 export class TransientFailure extends Error {
   /**
    * @param failure what to throw if no attempt succeeds
-   * @param gotOn whether the attempt made enough progress for retries to be counted anew
+   * @param gotOn whether the attempt made enough progress for the count of retries to start again
    * @param retryAfter milliseconds that the server asks to wait
    */
   constructor(
@@ -37,8 +37,8 @@ export interface RetryOptions {
 
 /**
  * Makes attempts until one succeeds: again after a `TransientFailure`, at most four times, with exponential backoff and
- * jitter. Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed together
- * do not return together; or after the time that the server asks for, if that is longer.
+ * jitter. Retry n comes after a time between half and the whole of 0.5 s · 2ⁿ⁻¹, so that clients that failed at the
+ * same time do not retry at the same time; or after the time that the server asks for, if that is longer.
  * @throws the last failure; the signal's reason
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
@@ -84,7 +84,7 @@ async function wait(milliseconds: number, { clock, signal, onHeartbeat }: RetryO
   }
 }
 
-/** Returns whether a later request may be answered otherwise: the server is overloaded, or fails. */
+/** Returns whether a later request may succeed: the server is overloaded, or failed. */
 export function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }

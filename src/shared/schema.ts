@@ -21,7 +21,7 @@ interface UnknownKey {
 /** The code of the error for a wrong value: of a config, or of a request. */
 type WrongValueCode = 'model-config' | 'invalid-input';
 
-/** What a check does with what it finds. */
+/** How a check reports what it finds. */
 interface Found {
   readonly code: WrongValueCode;
   readonly unknown: UnknownKey[];
@@ -33,9 +33,9 @@ interface Located {
   readonly value: unknown;
 }
 
-/** A value that is not JSON is looked for in so many levels. */
+/** How many levels are searched for a value that is not JSON. */
 const MAX_LEVELS = 32;
-/** The most unknown keys that warnings name. The others are only counted. */
+/** The maximum number of unknown keys that warnings name. The others are only counted. */
 const MAX_WARNINGS = 50;
 /** The maximum number of keys that one warning names. */
 const MAX_NAMES = 10;

@@ -2,8 +2,8 @@
 const spans: { readonly name: string; readonly start: number; readonly end: number }[] = [];
 
 /**
- * Showing a span takes some hundredths of a millisecond. Of quick ones, which take little more themselves, only so many
- * a second are shown.
+ * Showing a span takes some hundredths of a millisecond. Quick spans take hardly longer themselves, so only this many
+ * per second are shown.
  */
 const QUICK_MS = 1;
 const MAX_QUICK = 60;
@@ -11,7 +11,7 @@ const MAX_QUICK = 60;
 /** The quick spans of this second, which began at `since`. */
 let quick = { since: -Infinity, count: 0 };
 
-/** Shows in DevTools, as `tabserve NAME`, what has ended. @param start by `performance.now()`, as is `end` */
+/** Shows work that has ended in DevTools, as `tabserve NAME`. @param start by `performance.now()`, as is `end` */
 export function addSpan(name: string, start: number, end = performance.now()): void {
   if (end - start < QUICK_MS && isCrowded(end)) return;
   if (spans.push({ name: `tabserve ${name}`, start, end }) === 1) setTimeout(show);

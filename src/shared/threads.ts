@@ -4,8 +4,8 @@ export function canShareMemory(): boolean {
 }
 
 /**
- * Returns the number of threads that a model computes with if nothing else says it: at most half of the cores, at most
- * four, and at most so many that each of `maxWorkers` workers has cores of its own.
+ * Returns the default number of threads of a model: at most half of the cores, at most four, and at most so many that
+ * each of `maxWorkers` workers has cores of its own.
  */
 export function defaultThreads(cores: number, maxWorkers: number): number {
   return Math.max(1, Math.min(4, Math.ceil(cores / 2), Math.floor(cores / maxWorkers)));

@@ -4,5 +4,5 @@ import { serve } from './host/serve.js';
 
 serve({ engines: allEngines, handlerClass: loadHandler });
 // Every built-in handler needs it. It is loaded while the page says which model is wanted; whoever needs it reports a
-// failure. Called at the top level, import() would have V8 parse the whole script once more, to know the line.
+// failure. An import() at the top level would make V8 parse the whole script once more, to find the line.
 queueMicrotask(() => void import('./handlers/base-handler.js').catch(() => {}));

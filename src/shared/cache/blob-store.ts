@@ -1,6 +1,6 @@
 /**
- * Blobs by name. A store does not know what they are: `CacheEntries` makes entries of them, and finds out whether a
- * blob is whole. Every method rejects if the browser has no such store here: a sandboxed frame, an insecure context,
+ * Blobs by name. A store does not know what they are: `CacheEntries` makes entries of them, and checks whether a blob
+ * is complete. Every method rejects if the browser has no such store here: a sandboxed frame, an insecure context,
  * blocked site data.
  */
 export interface BlobStore {

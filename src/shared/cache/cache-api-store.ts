@@ -4,8 +4,8 @@ import { BASE, CACHE } from './cache-name.js';
 /** Stores blobs with the Cache API, in this origin's cache `tabserve`. */
 export const cacheApiStore: BlobStore = {
   /**
-   * Creates no cache where there is none: that would take a first visit tens of milliseconds, before anything can be
-   * asked for.
+   * Creates no cache where there is none, because that would delay the first request of a first visit by tens of
+   * milliseconds.
    */
   async read(name) {
     const response = await storage().match(BASE + name, { cacheName: CACHE });

@@ -3,7 +3,7 @@ import type { BlobStore } from './blob-store.js';
 
 /** What is known about a cached file. */
 export interface CacheEntry extends Validators {
-  /** What the file is found by. */
+  /** The key by which the file is found. */
   readonly key: string;
   /** Where the file was downloaded from. */
   readonly url: string;
@@ -44,14 +44,14 @@ export class CacheEntries {
   }
 
   /**
-   * Returns what is known about the file. Uses since it was stored are not looked up: that would be another read for
+   * Returns what is known about the file. Uses since it was stored are not looked up: that would take another read for
    * each file that a visit needs.
    */
   async find(key: string): Promise<CacheEntry | undefined> {
     return await this.#read(await idOf(key));
   }
 
-  /** Returns the file, if the whole of its content is there. */
+  /** Returns the file if its content is complete. */
   async open(entry: CacheEntry): Promise<CachedFile | undefined> {
     if (entry.content === null) return { entry, blob: undefined };
     const blob = await this.#store.read(entry.content);
@@ -59,7 +59,7 @@ export class CacheEntries {
   }
 
   /**
-   * Stores a file, in the place of the one with the same key.
+   * Stores a file, and replaces the one with the same key.
    * @param blob undefined if the server had no such file
    * @throws a `QuotaExceededError` of the browser's
    */
@@ -95,9 +95,9 @@ export class CacheEntries {
   }
 
   /**
-   * Records that a file was used now, unless a use within so many milliseconds is recorded.
-   * @param visit when the visit began in which the server has said that it still has this version; undefined if it was
-   *   not asked
+   * Records that a file was used now, unless a recent use, within so many milliseconds, is recorded.
+   * @param visit when the visit began in which the server has said that it still has this version; undefined if it
+   *   was not asked
    */
   async touch(entry: CacheEntry, within = 0, visit = 0): Promise<void> {
     const id = await idOf(entry.key);
@@ -118,13 +118,13 @@ export class CacheEntries {
     await this.#delete(await idOf(entry.key), entry);
   }
 
-  /** Returns the entry of every file, the least recently used first. Deletes entries that cannot be read. */
+  /** Returns the entry of every file, least recently used first. Deletes entries that cannot be read. */
   async list(): Promise<CacheEntry[]> {
     const ids = (await this.#store.names()).filter(isEntry).map((name) => name.slice(0, -ENTRY.length));
     const entries = await Promise.all(
       ids.map(async (id) => {
         const [entry, used] = await Promise.all([this.#read(id), this.#lastUse(id)]);
-        // One that is just being written cannot be deleted.
+        // An entry that is just being written cannot be deleted.
         if (!entry) await this.#store.delete(id + ENTRY).catch(() => {});
         return entry && { ...entry, usedAt: Math.max(entry.usedAt, used.at) };
       }),
@@ -133,7 +133,7 @@ export class CacheEntries {
   }
 
   /**
-   * Deletes what belongs to no entry. Returns whether there was any.
+   * Deletes contents that belong to no entry. Returns whether there were any.
    * @param mayDelete returns whether nobody is writing the file with this id now
    */
   async sweep(mayDelete: (id: string) => Promise<boolean>): Promise<boolean> {
@@ -150,7 +150,7 @@ export class CacheEntries {
       const entry = await this.#read(id);
       const kept = entry ? [entry.content, id + USED] : [];
       for (const name of ofFile.filter((name) => !kept.includes(name))) {
-        // Two tabs may write new versions of a file at once, and what one is writing cannot be deleted.
+        // Two tabs may write new versions of a file at once, and a file that one of them is writing cannot be deleted.
         await this.#store.delete(name).then(
           () => (hasDeleted = true),
           () => {},
@@ -178,14 +178,14 @@ export class CacheEntries {
     await this.#store.write(id + ENTRY, new Blob([JSON.stringify({ format: FORMAT, ...entry })]));
   }
 
-  /** Deletes what can be deleted: of a private file, the content may not stay because its entry is in use. */
+  /** Deletes as much as possible: the content of a private file must not stay because its entry is in use. */
   async #delete(id: string, { content }: CacheEntry): Promise<void> {
     const names = [id + ENTRY, id + USED, ...(content === null ? [] : [content])];
     await settleAll(names.map((name) => this.#store.delete(name)));
   }
 }
 
-/** Waits until all work has ended. @throws why the first of it failed */
+/** Waits until all work has ended. @throws the first failure */
 export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(work);
   await Promise.all(work);
@@ -219,8 +219,8 @@ function parseEntry(text: string): CacheEntry | undefined {
 const ids = new Map<string, Promise<string>>();
 
 /**
- * Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. Each is computed once, since
- * that is another thread's work.
+ * Returns a key's SHA-256 in hexadecimal: the name of a file may not be as long as a URL. Each hash is cached, because
+ * another thread computes it.
  */
 export function idOf(key: string): Promise<string> {
   const id = ids.get(key) ?? computeId(key);

@@ -5,8 +5,8 @@ export const CACHE = 'tabserve';
 export const BASE = 'https://tabserve.invalid/';
 
 /**
- * Looks into the cache for nothing, so that the browser has opened it when a worker reads it. Opening it takes tens of
- * milliseconds, once.
+ * Makes a dummy request to the cache, so that the browser has opened it when a worker reads it. Opening it takes tens
+ * of milliseconds, once.
  */
 export async function wakeCache(): Promise<void> {
   try {

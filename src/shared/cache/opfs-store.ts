@@ -30,7 +30,7 @@ export const opfsStore: BlobStore = {
   },
 };
 
-/** A file is copied in parts of so many bytes: a browser reads at most two gigabytes at once. */
+/** A file is copied in parts of this many bytes, because a browser reads at most two gigabytes at once. */
 const PART_BYTES = 2 ** 26;
 
 /** Copies a `File` of the file system, which cannot be read any more once it is deleted there, or replaced. */

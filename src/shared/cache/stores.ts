@@ -3,8 +3,8 @@ import type { BlobStore } from './blob-store.js';
 import { cacheApiStore } from './cache-api-store.js';
 import { opfsStore } from './opfs-store.js';
 
-/** A store that keeps blobs for the next visit. */
+/** A store that caches blobs for the next visit. */
 export type StoreName = Exclude<CacheName, 'none'>;
 
-/** The stores that keep blobs for the next visit. */
+/** The stores that cache blobs for the next visit. */
 export const STORES: Readonly<Record<StoreName, BlobStore>> = { 'cache-api': cacheApiStore, opfs: opfsStore };

@@ -18,7 +18,7 @@ const LABEL = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
  */
 const RESERVED: ReadonlySet<string> = new Set(['ModelName', 'quantile', 'other']);
 
-/** Keeps the definition of each metric: its first observation sets the type and the unit. */
+/** Stores the definition of each metric: its first observation sets the type and the unit. */
 export class Definitions {
   readonly #known = new Map<string, Definition>(Object.entries(BUILT_IN));
 

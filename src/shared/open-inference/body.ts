@@ -1,4 +1,4 @@
-/** The body of a message: JSON, and after it the bytes of the tensors that are not in the JSON. */
+/** The body of a message: JSON, followed by the bytes of the tensors that are not in the JSON. */
 import type { OnArrayBuffer } from '../../contract/tensors.js';
 import { Fault } from './fault.js';
 import { parseExact } from './tensor-json.js';

@@ -52,7 +52,7 @@ export function dataFromJson(json: unknown, dtype: DType, dims: readonly number[
   for (let at = 0; at < size; at++) {
     const value = read(values[at]);
     if (value !== undefined) data[at] = value as never;
-    // What the dtype cannot hold was wrapped around, or became infinite.
+    // A number that the dtype cannot represent was wrapped around, or became infinite.
     const fits = value !== undefined && (FLOATS.has(dtype) ? Number.isFinite(data[at]) : data[at] === value);
     if (!fits) check(values[at], false, at, dtype);
   }
@@ -96,7 +96,7 @@ function flatten(list: readonly unknown[], dims: readonly number[], axis: number
   return into;
 }
 
-/** An integer of so many digits that a number may not hold it. */
+/** An integer with too many digits for a JavaScript number. */
 class LongInteger {
   constructor(readonly digits: string) {}
 
@@ -108,7 +108,7 @@ class LongInteger {
 
 /** An integer of 16 digits or more; not a part of a number with a fraction or an exponent. 2⁵³ has 16 digits. */
 const LONG = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
-/** Stands before a long integer that was put into a string. */
+/** Marks a long integer that was put into a string. */
 const MARK = '\u0000integer ';
 const MARKED = new RegExp(`^${MARK}(-?\\d{16,})$`);
 

@@ -9,7 +9,7 @@ import { dataFromJson, dataToJson } from './tensor-json.js';
 
 /** The maximum number of dims of a tensor: NumPy's limit. */
 const MAX_DIMS = 64;
-/** The maximum number of tensors of a message: each costs far more than its bytes on its way to the worker. */
+/** The maximum number of tensors of a message: sending each to the worker costs far more than its bytes. */
 const MAX_TENSORS = 1000;
 
 /** Which tensors travel as bytes: all, none, or those with these names. */

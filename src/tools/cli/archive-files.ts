@@ -43,7 +43,7 @@ async function checkLocal(path: string, flag: string): Promise<void> {
  * Adds files as torch-model-archiver's `--extra-files` does: each file by its name at the archive's root; of a folder,
  * what is in it, with its subfolders.
  * @param list paths or wildcards, separated by commas
- * @throws `model-not-found` for a path that does not exist; `model-format` where two files have the same place in the
+ * @throws `model-not-found` for a path that does not exist; `model-format` where two files have the same path in the
  *   archive
  */
 export async function addExtraFiles(files: ArchiveFiles, list: string): Promise<void> {

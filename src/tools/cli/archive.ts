@@ -143,7 +143,7 @@ async function collect(files: ArchiveFiles, modelName: string, flags: ArchiveFla
   return manifest;
 }
 
-/** Adds a model file, what it needs beside it, and the config. */
+/** Adds a model file, the files that it needs, and the config. */
 async function addModel(
   files: ArchiveFiles,
   serialized: string,
@@ -188,7 +188,7 @@ async function checkHandler(handler: string): Promise<void> {
   await loadHandler(handler);
 }
 
-/** Runs the model on the examples, and adds what it answered. */
+/** Runs the model on the examples, and adds its answers. */
 async function addGolden(files: ArchiveFiles, manifest: Manifest, sources: string): Promise<readonly GoldenExample[]> {
   const archive: Archive = await readArchive(files);
   await using model = await openLocally(archive, enginesOf(archive)[0]!);
@@ -212,7 +212,7 @@ function pathsOf(examples: readonly GoldenExample[], node: string | undefined): 
 }
 
 /**
- * Adds `tabserve.json`, over one that came with the extra files. The hashes are of every other file but the manifest.
+ * Adds `tabserve.json`, and replaces one among the extra files. The hashes are of every other file but the manifest.
  */
 async function addExtras(files: ArchiveFiles, { model }: Manifest, golden: readonly string[]): Promise<void> {
   const before = files.get(EXTRAS);

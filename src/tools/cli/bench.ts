@@ -30,7 +30,7 @@ interface BenchReport {
   readonly statuses: Readonly<Record<string, number>>;
   /** How many requests had no answer, by the reason. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Of answers with a status below 400; missing if there were none. */
+  /** The latencies of answers with a status below 400; missing if there were none. */
   readonly latency?: Readonly<Record<'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'max', number>>;
 }
 
@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends requests to a server, always so many at once, and measures the answers.
+ * Sends requests to a server, with a fixed number at once, and measures the answers.
  * @throws `model-config` for a wrong flag; `network` if the server answers nothing
  */
 export async function bench(url: string, flags: BenchFlags, print: (text: string) => void): Promise<boolean> {
@@ -112,7 +112,7 @@ class Load {
     this.#options = { method: body ? 'POST' : 'GET', headers, agent: this.#agent };
   }
 
-  /** Runs for a time. Requests that are under way at its end are waited for, and not counted. */
+  /** Runs for a time. It waits for requests that are under way at its end, and does not count them. */
   async run(milliseconds: number): Promise<Omit<BenchReport, 'url' | 'concurrency'>> {
     const statuses: Record<string, number> = {};
     const failures: Record<string, number> = {};
@@ -133,7 +133,7 @@ class Load {
         } catch (error) {
           const why = messageOf(error as Error);
           failures[why] = (failures[why] ?? 0) + 1;
-          // A server that is not there refuses thousands of connections a second.
+          // A missing server refuses thousands of connections per second.
           await new Promise((resolve) => setTimeout(resolve, 100));
         }
       }
@@ -174,7 +174,7 @@ class Load {
 
 function latencyOf(latencies: readonly number[]): NonNullable<BenchReport['latency']> {
   const sorted = [...latencies].sort((one, other) => one - other);
-  // The smallest value that is at least as large as that share of all: the nearest rank.
+  // Returns the smallest value that is at least as large as this share of all values: the nearest rank.
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
   return { mean, p50: at(0.5), p90: at(0.9), p95: at(0.95), p99: at(0.99), max: at(1) };

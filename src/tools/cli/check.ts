@@ -12,20 +12,20 @@ import { asBlobs, checkNamesHandler, locate } from './local-archive.js';
 import { openLocally } from './local-model.js';
 import { formatCount } from './text.js';
 
-/** Nothing is downloaded: every file is at hand. */
+/** Nothing is downloaded, because every file is local. */
 const OPTIONS = { fetch: globalThis.fetch, handlerClass: loadHandler };
 
 /** What the caller has chosen, over what the archive says. */
 type Chosen = Pick<ArchiveOptions, 'handler' | 'config'>;
 
-/** Reads an archive that is at hand as the browser reads it, with the model of one format. */
+/** Reads a local archive as the browser reads it, with the model of one format. */
 async function readWith(from: ArchiveLocation, chosen: Chosen = {}, engine?: EngineName): Promise<Archive> {
   const archive = await fetchWorkflow(from, { ...OPTIONS, ...chosen });
   const format = engine ?? enginesOf(archive)[0]!;
   return await fetchWorkflowModels(archive, format, OPTIONS);
 }
 
-/** Reads the models of an archive that is at hand. @param precision that of each model that is there in it */
+/** Reads the models of a local archive. @param precision of each model that has alternatives */
 export async function readModels(archive: Archive, engine: ModelFormat, precision?: Precision): Promise<Archive> {
   const wanted = partsOf(archive).flatMap(({ node, archive: { alternatives = [] } }) => {
     const has = alternatives.some((one) => one.precision === precision && formatOf(one.path) === engine);

@@ -13,7 +13,7 @@ import { decodeFile } from '../../server/node/decode-file.js';
 import type { LocalModel } from './local-model.js';
 import { writeSafetensors } from './write-safetensors.js';
 
-/** Of an output with more elements than this, a sample is stored. */
+/** If an output has more elements than this, a sample is stored. */
 const MAX_OUTPUT = 4096;
 
 /** A golden example: a file for the archive. */
@@ -209,6 +209,6 @@ function isFlat({ dtype, data }: Tensor): boolean {
   const { absolute = 0, relative = 0 } = GOLDEN_TOLERANCES[dtype] ?? {};
   const largest = Math.max(Math.abs(min), Math.abs(max));
   const tolerance = absolute + relative * largest;
-  // A single number is flat only if zero would do.
+  // A single number proves little only if zero would be right.
   return data.length === 1 ? largest <= tolerance : (max - min) / 2 <= tolerance;
 }

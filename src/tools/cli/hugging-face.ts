@@ -27,7 +27,7 @@ export interface AddedModel {
  * tokenizer, and the config that follows from the folder's files. If it has several models, each becomes a node in a
  * folder of its own. Of several precisions it takes full precision, which every backend runs, unless `engine.dtype` of
  * the config chooses another.
- * @param chosen the handler, and the path of a config whose keys are taken over the derived ones
+ * @param chosen the handler, and the path of a config whose keys override the derived ones
  * @throws `unknown-handler` if no built-in handler is for the architecture; `model-config` where a key cannot be
  *   derived; `model-not-found`, `model-format`
  */

@@ -18,8 +18,8 @@ import { formatBytes, formatRows } from './text.js';
 
 /**
  * Describes an archive, or a repository of Hugging Face's layout: the handler that serves it, the files of each of its
- * models by precision, the files beside them, the number of labels, and what follows for the config. No weights are
- * downloaded. Of a server, whose files cannot be listed, the files beside are those that the archive is read from.
+ * models by precision, the other files, the number of labels, and the derived config. No weights are downloaded. The
+ * files of a server cannot be listed, so the other files are those that the archive is read from.
  * @param source path of a folder or a packed archive, or a URL, as `load` takes it
  * @throws `model-not-found`, `model-format`, `model-config`, `network`
  */
@@ -96,14 +96,14 @@ async function countLabels({ archive }: Part, found: ReadonlySet<string>): Promi
   return [`${count}, from ${isRepository ? HF_CONFIG : LABELS}`];
 }
 
-/** Returns a part's config as JSON. Of a workflow and its nodes, one without a config has no line. */
+/** Returns a part's config as JSON. In a workflow, a part without a config has no line. */
 function describeConfig({ node, archive }: Part): readonly string[] {
   const { engine, ...config } = archive.config;
   const text = JSON.stringify({ ...config, ...(engine && Object.keys(engine).length > 0 && { engine }) });
   return text === '{}' && (node !== '' || archive.nodes) ? [] : [text];
 }
 
-/** Reads an archive without its models. A handler that there is not is said, and the files are read all the same. */
+/** Reads an archive without its models. If the handler does not exist, says so, and reads the files nevertheless. */
 async function readArchive(
   from: ArchiveLocation,
   found: Set<string>,

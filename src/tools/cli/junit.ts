@@ -15,7 +15,7 @@ const ELEMENTS = { right: undefined, wrong: 'failure', failed: 'error', skipped:
 
 /**
  * Writes test cases as JUnit XML, in the form that Jenkins, GitLab and GitHub's reporters read
- * (github.com/testmoapp/junitxml). What is wrong is a `failure`; what failed in another way, an `error`.
+ * (github.com/testmoapp/junitxml). A wrong result is a `failure`; any other problem is an `error`.
  * @param suite the archive's name
  */
 export function writeJUnit(suite: string, cases: readonly JUnitCase[]): string {
@@ -55,7 +55,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes text for an element or an attribute. What XML 1.0 cannot hold, such as control characters and halves of
+ * Escapes text for an element or an attribute. What XML 1.0 does not allow, such as control characters and halves of
  * surrogate pairs, becomes U+FFFD.
  */
 function escape(text: string): string {

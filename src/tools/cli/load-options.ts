@@ -1,4 +1,4 @@
-/** What a user of the tool does in place of setting an option of `load`, by the option's name. */
+/** What a user of the tool does instead of setting an option of `load`, by the option's name. */
 const INSTEAD: Readonly<Record<string, string>> = {
   handler: 'pack the model with `tabserve archive --handler NAME`, which writes the handler into the archive.',
   request: 'download the files first, and pass the file or the folder.',

@@ -16,12 +16,12 @@ import { Recorder } from '../../worker/host/recorder.js';
 import { startEngine } from '../../server/node/engines.js';
 
 /**
- * V8 optimizes WebAssembly that has run for a while, in the background, and no process ends before that is done. For the
- * few runs of a command it takes longer than it saves, so it begins later: by default at 1,800,000.
+ * V8 optimizes WebAssembly that has run for a while, in the background, and no process ends before that is done. For
+ * the few runs of a command this takes longer than it saves, so it begins later: by default at 1,800,000.
  */
 const OPTIMIZE_AFTER = '--wasm-tiering-budget=100000000';
 
-/** What the golden examples of one model have shown. */
+/** The result of one model's golden examples. */
 interface TriedPart {
   /** The model's file, by its path in the whole archive. */
   readonly model: string;
@@ -46,7 +46,7 @@ export interface LocalModel extends AsyncDisposable {
 
 /**
  * Opens an archive under Node with its own handler, and proves it by its golden examples, as a browser does. A
- * workflow, or a node, whose handler is the app's own is opened without it, so that its models are proven all the same.
+ * workflow, or a node, whose handler is the app's own is opened without it, so that its models are still proven.
  * @throws `unknown-handler`, `model-config`, `model-format`, `backend-failed`; `backend-wrong` if a golden example is
  *   not reproduced
  */

@@ -116,7 +116,7 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       if ((positionals.length === 0 && !mayBeEmpty) || positionals.includes(''))
         throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
       let running: RunningServer | undefined;
-      // A terminal that is closed sends it, too: then the server ends. While models are loaded, nothing is loaded again.
+      // Closing a terminal sends it, too; then the server ends. While models are loaded, nothing is reloaded.
       if (!process.stdin.isTTY) process.on('SIGHUP', () => void running?.reload());
       running = await serve(positionals, values, print);
       print(`Listening on ${running.url}`);
@@ -124,7 +124,7 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       const signal = await new Promise<string>((end) => {
         for (const name of signals) process.once(name, end);
       });
-      // The next one, of either kind, does what it does to any process: it ends it.
+      // A second signal, of either kind, ends the process as usual.
       for (const name of signals) process.removeAllListeners(name);
       print(`${signal}: finishing the answers that are under way. A second signal ends at once.`);
       return await running.close();

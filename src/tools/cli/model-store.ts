@@ -9,7 +9,7 @@ export interface NamedArchive {
 }
 
 const PACKED = /\.(mar|war|zip|tgz|tar\.gz)$/i;
-/** One of these makes a folder an archive. */
+/** The files by which a folder is an archive. */
 const MARKS = ['MAR-INF', 'tabserve.json', 'model-config.yaml', 'config.json', 'model.json', 'model.onnx'];
 
 /** The folder in which the server looks for archives by their relative paths: TorchServe's model store. */
@@ -86,7 +86,7 @@ function isUrl(path: string): boolean {
   return /^[a-z][a-z\d+.-]+:/i.test(path);
 }
 
-/** Returns the absolute path, without links; as it is written if there is nothing, so that loading it says so. */
+/** Returns the absolute path, without links; as it is written if nothing is there, so that loading it reports that. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

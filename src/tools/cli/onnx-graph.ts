@@ -36,7 +36,9 @@ export interface OnnxGraph {
 }
 
 const NAMES = dtypesBy(({ onnx }) => [onnx]);
-/** Dtypes of ONNX that are not TabServe's: name, bytes per element. Numbers: `TensorProto.DataType` in `onnx.proto`. */
+/**
+ * Dtypes of ONNX that TabServe does not have: name, bytes per element. Numbers: `TensorProto.DataType` in `onnx.proto`.
+ */
 const OTHER_DTYPES: ReadonlyMap<number, readonly [string, number]> = new Map([
   [14, ['complex64', 8]],
   [15, ['complex128', 16]],

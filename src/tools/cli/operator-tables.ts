@@ -14,8 +14,8 @@ export type OperatorTable = ReadonlyMap<string, readonly Versions[]>;
 
 /**
  * Returns the operators of a model that ONNX Runtime cannot compute on a GPU backend, as the installed onnxruntime-web
- * lists them in its own tables. WebGPU leaves them to the CPU, so the model runs, with copies between the two; WebGL
- * refuses the model.
+ * lists them in its own tables. With WebGPU, the CPU computes them, so the model runs, with copies between the two;
+ * WebGL refuses the model.
  */
 export function missingOperators(graph: OnnxGraph, backend: TableName): readonly string[] {
   const main = createRequire(import.meta.url).resolve('onnxruntime-web');

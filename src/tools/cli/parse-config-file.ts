@@ -4,7 +4,7 @@ import { integrityOf } from './archive-files.js';
 
 /**
  * Parses an archive's config file for its `tabserve.json`, so that no visitor downloads a parser. Returns undefined if
- * JSON cannot hold what it says, such as infinity.
+ * JSON cannot represent its values, such as infinity.
  * @throws `model-config` naming the line or the key of the error
  */
 export async function parseConfigFile(bytes: Uint8Array, file: string): Promise<ParsedConfig | undefined> {

@@ -111,14 +111,14 @@ export async function serve(
     keep();
     await importSharp().catch(() => print(NO_SHARP));
     const answer = (request: HttpRequest): Promise<HttpResponse> => answerWith(server, request);
-    // Of two at once, one would find what the other has loaded in its way.
+    // One at a time, because two would conflict.
     let reloading = Promise.resolve();
     const http = await serveHttp(tokens ? (request) => tokens.answer(request, answer) : answer, options);
     return {
       url: http.url,
       reload: () => (reloading = reloading.then(() => reload(server, print))),
       async close() {
-        // What is late is answered with 503.
+        // Late requests are answered with 503.
         await http.close(() => void server.dispose());
         await server.dispose();
       },
@@ -139,7 +139,7 @@ async function register(server: ModelServer, { name, path }: NamedArchive): Prom
   }
 }
 
-/** Loads every version once more. One that cannot be loaded goes on as it is. */
+/** Loads every version once more. If one cannot be loaded, its former version stays. */
 async function reload(server: ModelServer, print: (line: string) => void): Promise<void> {
   for (const { name, version } of server.snapshot())
     await server.reload(name, version).then(
@@ -170,7 +170,7 @@ function formatOf(text: string): LogFormat {
   return format;
 }
 
-/** @throws `model-config` if it is no host name, or has a port: no request would be allowed by it */
+/** @throws `model-config` if it is no host name, or has a port, with which it would allow no request */
 function allowedHost(text: string): string {
   const name = text.toLowerCase();
   if (hostName(name) === name) return name;

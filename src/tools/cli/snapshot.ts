@@ -4,7 +4,7 @@ import { isPlainObject } from '../../shared/is-plain-object.js';
 import type { ModelServer } from '../../server/model-server.js';
 import type { RegisteredLocation } from '../../server/options.js';
 
-/** A file that has which models a server has registered, so that they are there after a restart. */
+/** A file with the models that a server has registered, so that they are there after a restart. */
 export class Snapshot {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
@@ -13,7 +13,9 @@ export class Snapshot {
     this.#path = path;
   }
 
-  /** Returns the models of the last run; undefined if there was none. @throws `model-config` for a file that is none */
+  /**
+   * Returns the models of the last run; undefined if there was none. @throws `model-config` for a file of another kind
+   */
   async read(): Promise<readonly RegisteredLocation[] | undefined> {
     let text: string;
     try {
@@ -32,14 +34,14 @@ export class Snapshot {
     throw this.#wrong('it has no list "models", each with name, version, model and options.');
   }
 
-  /** Writes what is registered now, as a whole: a server that ends meanwhile leaves the file as it was. */
+  /** Writes what is registered now, atomically: a server that ends meanwhile leaves the file as it was. */
   write(server: ModelServer): Promise<void> {
     const part = `${this.#path}.part`;
     const written = this.#writing.then(async () => {
       await writeFile(part, `${JSON.stringify({ models: server.snapshot() }, undefined, 2)}\n`);
       await rename(part, this.#path);
     });
-    // The next one may succeed: a disk is not full for ever.
+    // The next attempt may succeed, when the disk has space again.
     this.#writing = written.catch(() => {});
     return written;
   }

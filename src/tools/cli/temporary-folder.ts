@@ -3,9 +3,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Runs work with a new folder in `parent`, which is made if it is missing: on the same disk, what is complete can be
- * moved to its place. The folder is removed afterwards. If the work fails, or a signal ends the process, nothing is left
- * of it, nor of a parent that was made.
+ * Runs work with a new folder in `parent`, which is made if it is missing. It is on the same disk, so that complete
+ * files can be moved to their final path. The folder is removed afterwards. If the work fails, or a signal ends the
+ * process, nothing is left of it, nor of a parent that was made.
  */
 export async function withTemporaryFolder(parent: string, work: (folder: string) => Promise<void>): Promise<void> {
   let folder: string | undefined;

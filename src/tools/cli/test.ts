@@ -36,7 +36,7 @@ export async function testArchive(path: string, flags: TestFlags, print: (text: 
   const write = async (cases: readonly JUnitCase[]): Promise<void> => {
     if (flags.junit !== undefined) await writeReport(flags.junit, writeJUnit(name, cases));
   };
-  // A report that cannot be written is told before anything runs.
+  // A report that cannot be written is an error before anything runs.
   await write([]);
   const since = performance.now();
   let archive: Archive;
@@ -125,7 +125,7 @@ function summarize(results: readonly BackendResult[]): string {
 function readTimeout(flag: string | undefined): number {
   if (flag === undefined) return DEFAULT_TIMEOUT;
   const seconds = Number(flag);
-  // Longer than setTimeout takes, 24 days, is no timeout.
+  // A time above setTimeout's limit, 24 days, means no timeout.
   if (seconds > 0 && seconds <= 86_400) return seconds;
   throw wrongFlag('timeout', 'a number of seconds, up to 86400', flag);
 }

@@ -9,7 +9,7 @@ import { integrityOf, listFolder, readLocal } from './archive-files.js';
 import { encode } from './archive.js';
 import { parseConfigFile } from './parse-config-file.js';
 
-/** What a `tabserve.json` has of its archive's files. */
+/** The entries of a `tabserve.json` for its archive's files. */
 interface List {
   readonly files?: Readonly<Record<string, Integrity>>;
   readonly parsedConfig?: ParsedConfig;
@@ -123,8 +123,8 @@ function update(entry: Integrity, file: Uint8Array): Integrity {
 }
 
 /**
- * Replaces the content of files when all of it is on the disk. An interruption leaves each as it was or with its new
- * content.
+ * Replaces the content of files when all new content is on the disk. An interruption leaves each as it was or with its
+ * new content.
  */
 async function replaceFiles(files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   try {
@@ -141,7 +141,7 @@ async function replaceFiles(files: ReadonlyMap<string, Uint8Array>): Promise<voi
   for (const path of files.keys()) await rename(temporaryOf(path), path);
 }
 
-/** Returns the path of a file beside another one. A hidden file is no part of the archive, should it be left behind. */
+/** Returns the path of a file beside another one. A hidden file is not part of the archive, in case it is left over. */
 function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.new`);
 }

@@ -22,8 +22,8 @@ export interface WorkflowFlags {
 /**
  * Writes a workflow archive (`.war`) that both TorchServe and TabServe read: the YAML that describes the graph, and the
  * manifest as torch-workflow-archiver writes it.
- * @throws `model-config` for a wrong flag, and for a YAML that no workflow can be made of; `model-not-found` for a
- *   missing file. Then nothing is written
+ * @throws `model-config` for a wrong flag, and for a YAML that is not a workflow; `model-not-found` for a missing
+ *   file. Then nothing is written
  */
 export async function createWorkflowArchive(flags: WorkflowFlags): Promise<CreatedArchive> {
   const { handler, 'workflow-name': name, 'spec-file': spec, 'extra-files': extra, force } = flags;
@@ -47,7 +47,7 @@ export async function createWorkflowArchive(flags: WorkflowFlags): Promise<Creat
     archiverVersion: VERSION,
   };
   addFile(files, WORKFLOW_MANIFEST, encode(manifest));
-  // What cannot be read is not written.
+  // A workflow that cannot be read is not written.
   await readWar(await localSource(path, asBlobs(files)), {});
   await writeArchive(path, 'default', files, () => Promise.resolve());
   return { path, files: [...files].map(([one, { length }]) => [one, length]), checked: undefined, warnings: [] };

@@ -96,8 +96,8 @@ export async function writeArchive(
 }
 
 /**
- * Puts a file or folder in the place of another one, which moves beside it. Synchronous, so that no signal comes
- * between the two steps.
+ * Replaces a file or folder by another one, and moves the old one aside. Synchronous, so that no signal comes between
+ * the two steps.
  */
 function replace(path: string, made: string): void {
   const before = `${made}.before`;

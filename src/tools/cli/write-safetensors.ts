@@ -6,7 +6,7 @@ import type { Tensor } from '../../contract/tensors.js';
  * Writes a `.safetensors` file: the header's length as a 64-bit little-endian number, a JSON header, then the tensors'
  * bytes. Format: huggingface.co/docs/safetensors. Node runs on little-endian machines only.
  * @param metadata text by key, stored as `__metadata__`
- * @throws `unsupported` for a tensor of strings, which the format cannot hold
+ * @throws `unsupported` for a tensor of strings, which the format does not support
  */
 export function writeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,

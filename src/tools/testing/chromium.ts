@@ -12,8 +12,8 @@ const FLAGS = ['--enable-unsafe-webgpu', '--enable-unsafe-swiftshader'];
 const VULKAN = ['--enable-features=Vulkan', '--use-angle=vulkan', '--disable-vulkan-surface'];
 
 /**
- * Where Linux has no GPU, SwiftShader computes in its place, and Chromium says so. With the flags for Vulkan, it would
- * take a driver that computes in software, such as Mesa's, which opens no page.
+ * Where Linux has no GPU, SwiftShader computes instead, and Chromium says so. With the flags for Vulkan, it would take
+ * a driver that computes in software, such as Mesa's, which opens no page.
  */
 const IN_SOFTWARE = ['--use-webgpu-adapter=swiftshader'];
 
@@ -22,7 +22,7 @@ const NO_GPU = /^(virtio|vgem|vkms|vmwgfx|simple|bochs|qxl|cirrus|ast|mgag200|hy
 
 /**
  * Returns whether Linux has a GPU: a device that renders, with a driver of its own.
- * @param root a folder in the place of `/`
+ * @param root a folder instead of `/`
  */
 export function hasGpu(root = '/'): boolean {
   if (existsSync(join(root, 'dev/nvidiactl'))) return true;

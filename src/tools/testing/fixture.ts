@@ -20,8 +20,8 @@ export interface TabServeFixture {
 
 /**
  * Playwright's `test`, with the fixture `tabserve`. Chromium is started with the flags for a GPU; where there is none,
- * SwiftShader computes in its place. If Playwright's own Chromium is not installed, and the config names none, an
- * installed one is taken.
+ * SwiftShader computes instead. If Playwright's own Chromium is not installed, and the config names none, an installed
+ * one is taken.
  */
 export const test = base.extend<{ tabserve: TabServeFixture }>({
   launchOptions: [

@@ -11,7 +11,7 @@ export interface Task {
   /** Seconds for everything. */
   readonly timeout: number;
   /**
-   * What the handler is asked: a value, in which files are missing at the end of paths of keys; undefined if it is
+   * The handler's input: a value, in which the files at the given paths of keys are missing; undefined if the model is
    * only opened.
    */
   readonly input:
@@ -33,7 +33,7 @@ export type Found = { readonly probe: Probe | undefined } & (
 
 /**
  * Opens an archive on one backend with the package's own client, which proves and measures it, and asks the handler. It
- * runs in the page, where nothing of this module is but the function itself.
+ * runs in the page, which has only the function itself and nothing else of this module.
  */
 export async function openOn({ client: script, model, worker, backend, timeout, input }: Task): Promise<Found> {
   const { connect } = (await import(script)) as typeof TabServe;
@@ -41,7 +41,7 @@ export async function openOn({ client: script, model, worker, backend, timeout, 
   const options = {
     model,
     backends: [backend],
-    // `fastest` measures. What an earlier visit found out does not count.
+    // `fastest` measures. Verdicts of earlier visits do not count.
     prefer: 'fastest',
     measureBudget: 1000,
     verify: 'reference',

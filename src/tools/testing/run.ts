@@ -19,7 +19,7 @@ import { takeFiles } from './input-files.js';
 import { serveArchive, type Site } from './site.js';
 import { conclude, judge, type BackendResult } from './verdict.js';
 
-/** What `tabserve.run` takes beside the archive. */
+/** What `tabserve.run` takes in addition to the archive. */
 export interface RunOptions {
   /**
    * The backends that must run the archive, e.g. `['webgpu', 'onnx/wasm']`; none of them may be skipped.
@@ -27,8 +27,9 @@ export interface RunOptions {
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
   /**
-   * What the handler is asked on each backend: a file's bytes (a `Uint8Array`), which it gets as a Blob, or a value that
-   * JSON can hold. Lists and objects may have such bytes, too: `{ image: await readFile('photo.jpg'), text: 'a cat' }`.
+   * What the handler is asked on each backend: a file's bytes (a `Uint8Array`), which it gets as a Blob, or a value
+   * that JSON can represent. Lists and objects may have such bytes, too: `{ image: await readFile('photo.jpg'), text:
+   * 'a cat' }`.
    * @default it is only opened, proven and measured
    */
   readonly input?: unknown;

@@ -60,7 +60,7 @@ export function judge(backend: CandidateName, found: Found, seconds: number): Ba
     };
   }
   const { code, cause, message } = found;
-  // The client says so of each backend that it has been given; here there is one.
+  // The client says this about each of its backends; here there is only one.
   const reason = message.split(`${backend}: `).at(-1)!;
   if (code !== 'no-backend') return { ...nothing, verdict: 'failed', reason };
   if (cause === 'backend-wrong') return { ...nothing, verdict: 'wrong', largestError: differenceIn(message), reason };

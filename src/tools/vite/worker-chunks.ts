@@ -5,7 +5,7 @@ interface Modules {
 
 /**
  * What the first script of a worker has, with all that it imports: what every worker needs, and what an image
- * classifier on ONNX Runtime needs, as most archives do. The modules of lazy parts that name files are here too:
+ * classifier on ONNX Runtime needs, as most archives do. The modules of lazy scripts that name files are here too:
  * `scripts/build/parts.mjs` says why.
  */
 export const FIRST = [

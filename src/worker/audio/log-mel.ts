@@ -89,7 +89,7 @@ export class LogMel {
     return Float32Array.from(values, (value) => (Math.max(value, least) + 4) / 4);
   }
 
-  /** Returns how many frames are computed: those behind them hear zeros alone. */
+  /** Returns how many frames are computed; all later ones contain only zeros. */
   #soundingFrames(length: number): number {
     const { frameLength, hop, windowLength, padding } = this.options;
     const edge = frameLength / 2;

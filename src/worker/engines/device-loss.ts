@@ -9,12 +9,12 @@ export interface DeviceLossOptions {
   readonly what?: string;
   /**
    * Returns whether the device is lost. It is called at each check, because a run may end before the loss is reported.
-   * @default nothing but a report tells
+   * @default only a report shows it
    */
   readonly isGone?: () => boolean;
   /**
    * Asks the device for something that needs no time. It answers, or fails, after it has reported a loss.
-   * @default a failure waits for the report as long as it may take
+   * @default a failure waits for the report up to the limit
    */
   readonly roundTrip?: () => Promise<unknown> | undefined;
 }
@@ -76,7 +76,7 @@ export class DeviceLoss {
   /** Returns the loss if it caused the failure of a run; otherwise the failure. Waits while it may still be reported. */
   async explain(failure: unknown): Promise<unknown> {
     if (!mayBeLoss(failure)) return failure;
-    // A device that says whether it is lost has said so.
+    // This device can be asked, and it is not lost.
     if (!this.isLost && !this.options.isGone) await this.#reported();
     return this.isLost ? this.#lost(failure) : failure;
   }

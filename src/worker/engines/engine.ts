@@ -18,7 +18,7 @@ export interface EngineEnvironment {
   readonly threads: number | Promise<number>;
   /** Called when the GPU is lost, whether or not anything runs. */
   readonly onLost: (why: string) => void;
-  /** Called with what is wrong and stops nothing. */
+  /** Called with a problem that does not stop anything. */
   readonly warn?: (message: string) => void;
   /** Called while the engine's `.wasm` is downloaded. Its scripts, which the browser imports, are not counted. */
   readonly onProgress?: (progress: FileProgress) => void;
@@ -28,7 +28,7 @@ export interface EngineEnvironment {
   readonly fetch?: typeof fetch;
   /**
    * Returns a file from the cache, where URL and version name it for good; or calls `download`, and stores what it
-   * returns, as it does if the file in the cache is damaged. Undefined if nothing is kept for the next visit.
+   * returns, as it does if the file in the cache is damaged. Undefined if nothing is cached for the next visit.
    */
   readonly cached?:
     | ((

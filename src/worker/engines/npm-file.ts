@@ -1,6 +1,6 @@
 /**
  * A bundler has placed a file of an npm package at a URL of its own. Vite's dev server leaves the package's name in it,
- * in a worker of the app: behind the folder of its bundle, or behind ours.
+ * in a worker of the app: after the folder of its bundle, or after ours.
  */
 const UNPLACED = /\/(?:\.vite\/deps[^/]*|tabserve\/dist\/[\w/-]+)\/(?=(?:onnxruntime-web|@tensorflow)\/)/;
 

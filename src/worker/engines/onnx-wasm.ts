@@ -5,7 +5,8 @@ import { loadBuild } from './onnx/files.js';
 
 /**
  * Loads ONNX Runtime on WASM with SIMD: correct on every model tried, and available in every browser. Its `.wasm`,
- * which takes longest, is waited for by no script: this file and what it imports are part of the worker's first script.
+ * which takes longest, does not wait for a script, because this file and its imports are part of the worker's first
+ * script.
  */
 export const onnxWasm: EngineLoader = async (environment) => {
   const [build, { createEngine }] = await Promise.all([

@@ -7,9 +7,10 @@ import { createWebnnContext } from './webnn.js';
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i;
 
 /**
- * Probes the browser's capabilities. Call it in the worker that will use them: a page may have more than its workers.
- * @param needsGpus whether to look for GPUs: starting them takes tens of milliseconds, during some of which the worker
- *   does nothing else
+ * Probes the browser's capabilities. Call it in the worker that will use them, because a page may have capabilities
+ * that its workers lack.
+ * @param needsGpus whether to look for GPUs: starting them takes tens of milliseconds, during some of which the
+ *   worker does nothing else
  */
 export async function probeBackends(needsGpus: boolean): Promise<Probe> {
   const [webgpu, webnn] = needsGpus ? await Promise.all([probeWebgpu(), probeWebnn()]) : [UNPROBED, UNPROBED];

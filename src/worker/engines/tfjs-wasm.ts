@@ -10,7 +10,7 @@ import { compileWasm } from './wasm-module.js';
 export const tfjsWasm: EngineLoader = async (environment) => {
   const libraries = loadTensorFlow(environment.assets, load);
   const compiled = compileTensorFlow(environment);
-  // The first imports the second: together they are there sooner.
+  // The first imports the second, so loading both at once is faster.
   const start = await loadScript(async () => {
     const [backend] = await Promise.all([import('./tfjs/wasm.js'), import('./tfjs/engine.js')]);
     return backend.start;

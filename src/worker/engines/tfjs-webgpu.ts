@@ -6,7 +6,7 @@ import { loadTensorFlow } from './tfjs/libraries.js';
 /** Loads TensorFlow.js on WebGPU. */
 export const tfjsWebgpu: EngineLoader = async (environment) => {
   const libraries = loadTensorFlow(environment.assets, load);
-  // The first imports the second: together they are there sooner.
+  // The first imports the second, so loading both at once is faster.
   const start = await loadScript(async () => {
     const [backend] = await Promise.all([import('./tfjs/webgpu.js'), import('./tfjs/engine.js')]);
     return backend.start;

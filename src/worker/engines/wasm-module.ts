@@ -15,7 +15,7 @@ export interface WasmFile {
   readonly version: string;
 }
 
-/** What compiling a file needs of an engine's environment. */
+/** The part of an engine's environment that compiling a file needs. */
 type Environment = Pick<EngineEnvironment, 'onProgress' | 'fetch' | 'cached' | 'compiled' | 'onCompiled'>;
 
 /**
@@ -88,7 +88,7 @@ async function downloadEngine(
   const file = await downloadFile(url, options).catch((cause: unknown) => {
     throw unusable(url, messageOf(cause).replace(`${url.href}: `, '').replace(/\.$/, ''), cause);
   });
-  // A page of HTML stands for a file that is missing.
+  // A page of HTML means that the file is missing.
   if (file === undefined || file === 'not-modified') throw unusable(url, answer);
   return (await inflated(file.blob, url)) ?? file.blob;
 }
@@ -105,7 +105,7 @@ const MAX_INFLATED_BYTES = 2 ** 28;
 /**
  * Returns the content of a file that is stored as gzip, because its host limits the size of a file; nothing if the file
  * is something else.
- * @throws `backend-failed` if it is damaged, goes on behind its end, or has more content than `MAX_INFLATED_BYTES`
+ * @throws `backend-failed` if it is damaged, continues after its end, or has more content than `MAX_INFLATED_BYTES`
  */
 async function inflated(blob: Blob, url: URL): Promise<Blob | undefined> {
   const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());

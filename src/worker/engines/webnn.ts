@@ -11,7 +11,10 @@ interface ML {
   createContext(options?: object): Promise<MLContext>;
 }
 
-/** The CPU has WASM. Browsers that do not know `deviceType`, which the standard has dropped, read `powerPreference`. */
+/**
+ * Not the CPU, for which there is WASM. Browsers that do not know `deviceType`, which the standard has dropped, read
+ * `powerPreference`.
+ */
 const GPU = { deviceType: 'gpu', powerPreference: 'high-performance' };
 
 /** How long the browser may take to make a context. */
@@ -31,7 +34,7 @@ export async function createWebnnContext(): Promise<MLContext> {
   try {
     return await withinLimit('WebNN', () => made, { milliseconds: CONTEXT_MS });
   } catch (error) {
-    // One that comes too late has no owner.
+    // A context that comes too late has no owner.
     made.then(
       (context) => context.destroy(),
       () => {},

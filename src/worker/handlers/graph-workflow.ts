@@ -187,7 +187,7 @@ export class GraphWorkflow extends WorkflowHandler {
 }
 
 /**
- * Returns the rows behind several nodes: of one node, its own; of several, an object with the row of each. A row that
+ * Returns the rows after several nodes: of one node, its own; of several, an object with the row of each. A row that
  * has failed in one of them has failed.
  */
 function joined(names: readonly string[], results: readonly Results[]): Results {

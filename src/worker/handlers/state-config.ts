@@ -1,4 +1,4 @@
-/** The key by which a handler that keeps values between requests limits them: `context.kept`. */
+/** The config key of handlers that cache values between requests, in `context.kept`. */
 export interface StateConfig {
   /**
    * The maximum number of bytes that a worker caches between requests, such as key–value caches and the embeddings of images;

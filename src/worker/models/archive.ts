@@ -33,14 +33,14 @@ export interface ArchiveOptions extends FetchOptions {
 
 /** What is known of an archive before its config. */
 export interface ManifestFound extends Pick<Archive, 'manifest' | 'models'> {
-  /** Begins to read the model in one format, for whoever is certain of it before the rest of the archive is known. */
+  /** Begins to read the model in one format, if that is certain before the rest of the archive is known. */
   readonly begin: (format: ModelFormat) => void;
 }
 
 /** Where an archive is: a URL, a file that the visitor picked, or several of them by path. */
 export type ArchiveLocation = string | File | Readonly<Record<string, Blob>>;
 
-/** Where the archive of a workflow's node is, if its files are at hand. */
+/** Where the archive of a workflow's node is, if its files are local. */
 export interface LocalPart {
   readonly url: string;
   readonly local: LocalFiles;
@@ -63,7 +63,7 @@ export async function fetchArchive(
   const found = options.found ?? new Set<string>();
   const { root } = options;
   const archive = await readArchive(from, { ...options, found });
-  // Files at hand have their paths in NFC, whatever the spelling of the entry; a server has them as they are.
+  // The paths of local files are in NFC, whatever the spelling of the entry; a server has them as they are.
   const spell = archive.local ? normalizePaths : (entries: Archive['integrity']) => entries;
   const expected = root === undefined ? options.integrity : inFolder(options.integrity ?? {}, root);
   const integrity = mergeIntegrity(spell(archive.integrity), spell(expected ?? {}));
@@ -94,7 +94,7 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
 }
 
 /**
- * Reads whichever layout the files have. A repository of huggingface.co has Hugging Face's.
+ * Reads the files in their layout. A repository of huggingface.co has Hugging Face's.
  * @throws `model-not-found` if they have none
  */
 async function readFolder(
@@ -141,7 +141,7 @@ async function readFiles(files: Readonly<Record<string, Blob>>, options: Archive
   return await readLocal(name, Object.fromEntries(listFiles(name, Object.entries(files))), options);
 }
 
-/** Reads whichever layout the files at hand have. */
+/** Reads local files in their layout. */
 async function readLocal(url: string, local: LocalFiles, options: ArchiveOptions): Promise<Archive> {
   const { config = {}, root = '' } = options;
   const source = await localSource(url, local, options.integrity, root);

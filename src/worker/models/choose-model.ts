@@ -6,7 +6,7 @@ import { loadScript } from '../../shared/load-script.js';
 import { formatOf } from '../../shared/model-url.js';
 import type { Source } from './sources/source.js';
 
-/** What is looked for if nobody has chosen. Full precision comes first, because every backend runs it. */
+/** The precisions that are looked for by default. Full precision comes first, because every backend runs it. */
 const USUAL: readonly Precision[] = ['fp32', 'float16-weights', 'int8-weights', 'fp16', 'q8'];
 
 /** Returns the precisions that a model may be loaded in: the chosen one, or the usual ones. */
@@ -17,8 +17,8 @@ export function possiblePrecisions(config: ModelConfig): readonly Precision[] {
 
 /**
  * Chooses the file of an archive's model in one format, if there are alternatives: the first that exists; folder by
- * folder where each precision may be in several, because a model's files are in one of these folders. Those on a server
- * are asked for one after the other. The answer's alternatives are without those that do not exist.
+ * folder where each precision may be in several, because a model's files are in one of these folders. Files on a server
+ * are requested one after the other. The answer's alternatives are without those that do not exist.
  * @param precisions best first; by default, full precision first
  * @throws `model-not-found` if the model is there in none of the possible precisions; `backend-failed` if only these
  *   precisions are missing

@@ -14,7 +14,7 @@ export function whyTooMuch(config: unknown): string | undefined {
   let level = [config].filter(isNested);
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) return `it has more than ${MAX_DEPTH} levels of nesting.`;
-    // JavaScript gives this key a meaning of its own, and no config needs it.
+    // This key has a special meaning in JavaScript, and no config needs it.
     if (level.some((one) => Object.hasOwn(one, '__proto__'))) return 'no key may be __proto__.';
     level = level.flatMap((one) => Object.values(one).filter(isNested));
   }

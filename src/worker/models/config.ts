@@ -98,7 +98,7 @@ export function beginYaml(): void {
 
 /** What a config file says, as it was parsed when its archive was made. */
 export interface ParsedConfig {
-  /** Of the file, in hexadecimal: of any other file, it says nothing. */
+  /** The file's SHA-256, in hexadecimal. The entry applies to no other file. */
   readonly sha256: string;
   readonly config: unknown;
 }
@@ -135,7 +135,7 @@ function checkSections(config: unknown, file: string): ModelConfig {
 }
 
 /**
- * Returns `base` with the keys of `over` in place of its own; within `handler`, `engine` and `engine.remote`, key by
+ * Returns `base` with its keys overridden by those of `over`; within `handler`, `engine` and `engine.remote`, key by
  * key.
  */
 export function mergeConfig(base: ModelConfig, over: ModelConfig): ModelConfig {

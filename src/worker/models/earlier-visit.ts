@@ -8,7 +8,7 @@ import { textOf } from './read-blob.js';
 import { beginFiles } from './side-files.js';
 import { type SpeculativeReads, knownOf, type Source } from './sources/source.js';
 
-/** The two files that say what the others are. */
+/** The two files that name the others. */
 const INDEX = [MANIFEST, EXTRAS] as const;
 type IndexFile = (typeof INDEX)[number];
 
@@ -32,7 +32,10 @@ export class EarlierVisit {
   #reads: SpeculativeReads | undefined;
   /** What the copies say. */
   #index: Index | undefined;
-  /** Resolves when the copies were read and the other files have begun to be; undefined until both copies are there. */
+  /**
+   * Resolves when the copies were read and the reads of the other files have begun; undefined until both copies are
+   * there.
+   */
   #begun: Promise<void> | undefined;
   #isOutdated = false;
 
@@ -46,7 +49,7 @@ export class EarlierVisit {
   /** Takes the copy of a file. With the last of them, the other files begin to be read. */
   take(file: IndexFile, copy: Blob | undefined): void {
     this.#copies.set(file, copy);
-    // A copy that cannot be read, or is damaged, says nothing: the server's file is on its way.
+    // A copy that cannot be read, or is damaged, is ignored, because the server's file is being downloaded.
     if (INDEX.every((one) => this.#copies.has(one))) this.#begun = this.#begin().catch(() => {});
   }
 
@@ -76,8 +79,8 @@ export class EarlierVisit {
   }
 
   /**
-   * Compares the copies with the server's files. If they are the same, what was begun will be read; otherwise, it is
-   * dropped.
+   * Compares the copies with the server's files. If they are the same, the reads that were begun are used; otherwise,
+   * they are dropped.
    * @returns what the files say, if that is known from the copies
    */
   async settle(files: Readonly<Record<IndexFile, Blob | undefined>>): Promise<Index | undefined> {

@@ -35,7 +35,7 @@ export interface WorkflowModelOptions extends Omit<ModelOptions, 'precisions'> {
 
 /**
  * Downloads what `fetchModel` downloads, of an archive and of those of its nodes.
- * @param onPlanned called when the progress of every file of all of them has been told for the first time
+ * @param onPlanned called when the progress of every file of all of them has been reported for the first time
  * @throws what `fetchModel` throws, naming the node
  */
 export async function fetchWorkflowModels(

@@ -12,14 +12,14 @@ type Integrities = Readonly<Record<string, Integrity>>;
 /** SHA-256 of files, in hexadecimal. */
 const hashes = new WeakMap<Blob, Promise<string>>();
 
-/** Returns the SHA-256 of a file, in hexadecimal. A Blob never changes, so it is hashed once, whoever asks. */
+/** Returns the SHA-256 of a file, in hexadecimal. A Blob never changes, so its hash is cached. */
 export function hashOfFile(file: Blob): Promise<string> {
   const hashing = hashes.get(file) ?? hashOf([file]);
   hashes.set(file, hashing);
   return hashing;
 }
 
-/** What to do if a file has not the size or hash that it must have. */
+/** The remedy if a file does not have the size or hash that it must have. */
 export const IF_EDITED =
   'If it was edited, update tabserve.json (npx tabserve archive --update-hashes FOLDER) or the option "integrity".';
 
@@ -81,7 +81,7 @@ async function hashInJavaScript(files: readonly Blob[]): Promise<Uint8Array> {
   return hash.digest();
 }
 
-/** Returns what both say of files. @throws `model-format` if they contradict each other */
+/** Merges two lists of files. @throws `model-format` if they contradict each other */
 export function mergeIntegrity(own: Integrities, callers: Integrities = {}): Integrities {
   // No path is special in a map, not even `__proto__`.
   const merged = new Map(Object.entries(own));

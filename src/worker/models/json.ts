@@ -5,8 +5,8 @@ import { isRecord } from '../../shared/schema.js';
 import { textOf, whileReading } from './read-blob.js';
 
 /**
- * The maximum number of levels of nesting. What recurses over a deeper value, as sending it to the page does, would overflow the
- * stack.
+ * The maximum number of levels of nesting. Code that recurses over a deeper value, such as sending it to the page,
+ * would overflow the stack.
  */
 const MAX_DEPTH = 100;
 
@@ -26,7 +26,7 @@ export function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Reads a JSON file that holds an object. @throws `model-format` if it is too large, not JSON, or not an object */
+/** Reads a JSON file with an object. @throws `model-format` if it is too large, not JSON, or not an object */
 export async function readObject(blob: Blob, file: string): Promise<Record<string, unknown>> {
   const value = parseJson(await readText(blob, file, MAX_METADATA_BYTES), file);
   if (isRecord(value)) return value;

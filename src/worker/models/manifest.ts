@@ -11,9 +11,9 @@ import { parseJson } from './json.js';
 import { formatOf } from '../../shared/model-url.js';
 
 export const MANIFEST = 'MAR-INF/MANIFEST.json';
-/** What torch-workflow-archiver writes in place of the manifest of a model. */
+/** What torch-workflow-archiver writes instead of the manifest of a model. */
 export const WORKFLOW_MANIFEST = 'WAR-INF/MANIFEST.json';
-/** The file in which an archive says what TorchServe's manifest has no place for. */
+/** The file for the settings of an archive that TorchServe's manifest has no key for. */
 export const EXTRAS = 'tabserve.json';
 /** TorchServe's name for the file with the labels. */
 export const LABELS = 'index_to_name.json';
@@ -57,7 +57,7 @@ function texts(values: Readonly<Record<string, unknown>>, keys: readonly string[
 export interface Extras {
   /** The model's path by engine; undefined where the file names none. */
   readonly models: Archive['models'] | undefined;
-  /** By engine: what is taken over the archive's config, and the golden examples to use in place of the archive's. */
+  /** By engine: what overrides the archive's config, and the golden examples to use instead of the archive's. */
   readonly overrides: Readonly<Partial<Record<ModelFormat, Override>>>;
   /** The files of models that are there in several precisions; the others have none here. */
   readonly alternatives: readonly ModelFile[];
@@ -128,7 +128,7 @@ function readModel(engine: ModelFormat, entry: unknown): ModelEntry {
   const { file, config, golden, agreement, precisions } = entry;
   const path = readModelPath(engine, file, `${where}.file`);
   const others = precisions === undefined ? [] : readPrecisions(engine, precisions, `${where}.precisions`);
-  // By its file, a client tells which precision has failed.
+  // A client recognizes by its file which precision has failed.
   if (new Set([path, ...others.map((one) => one.path)]).size <= others.length)
     throw wrong(
       EXTRAS,

@@ -29,7 +29,7 @@ export interface ModelOptions extends FetchOptions {
 /**
  * Downloads the model in one engine's format, the golden examples and the extra files, as far as the archive lacks
  * them. Of a model in several precisions, the first that exists; the answer's `models` name it.
- * @param onPlanned called when the progress of every file has been told for the first time
+ * @param onPlanned called when the progress of every file has been reported for the first time
  * @throws `model-not-found` also where the archive has no such format; `model-format`, `network`, `aborted`; what
  *   `chooseModel` throws. Its `precision` is set if the file of one is damaged or incomplete
  */
@@ -86,8 +86,8 @@ export async function fetchModel(
 }
 
 /**
- * Reads the file of an archive's model. If it is damaged or incomplete, the error has its precision: another one may be
- * fine. If a file is missing, the error says how to use the model in another format.
+ * Reads the file of an archive's model. If it is damaged or incomplete, the error has its precision, because another
+ * one may work. If a file is missing, the error says how to use the model in another format.
  */
 async function blaming(archive: Archive, engine: EngineName, read: () => Promise<void>): Promise<void> {
   try {
@@ -132,7 +132,7 @@ export async function hashModel({ files, models }: Archive, format: ModelFormat)
   return await whileReading(path, () => hashOf([path, ...shards].map((one) => files[one]!)));
 }
 
-/** Returns the paths of the files that hold an ONNX model's large tensors. */
+/** Returns the paths of the files with an ONNX model's large tensors. */
 async function externalFiles(model: Blob, path: string): Promise<readonly string[]> {
   const bytes = (await whileReading(path, () => readGraph(model))) ?? (await bytesOf(model, path));
   const locations = readExternalData(bytes);
@@ -164,7 +164,7 @@ async function sourceOf({ url, local, root }: Archive, options: FetchOptions): P
 /** Files that no handler here can use. */
 const FOREIGN = /\.(py|pyc|pt|pth)$/i;
 
-/** Returns whether nothing is left to read, so that the packed bytes need not be kept. */
+/** Returns whether nothing is left to read, so that the packed bytes need not be retained. */
 function isUsedUp({ paths }: Source, files: Archive['files']): boolean {
   return !!paths?.every(
     (path) => Object.hasOwn(files, path) || path === MANIFEST || path === EXTRAS || FOREIGN.test(path),

@@ -7,7 +7,7 @@ import type { Precision } from '../../contract/precisions.js';
  * Returns the precision that `engine.dtype` chooses for a node: the one for all, or its own; undefined if it chooses
  * none.
  * @param names of all nodes; none if the model is one file
- * @throws `model-config` if it names what is no node
+ * @throws `model-config` if it names something that is not a node
  */
 export function chosenForNode({ engine }: ModelConfig, node: string, names: readonly string[]): Precision | undefined {
   const { dtype } = engine ?? {};

@@ -6,7 +6,7 @@ import { MAX_FILES } from '../../contract/limits.js';
 import { areCounts } from '../tensors/safetensors.js';
 import { parseJson } from './json.js';
 
-/** The files that hold one group of weights, one after the other. */
+/** The files with one group of weights, one after the other. */
 export interface ShardGroup {
   /** Paths in the archive. */
   readonly paths: readonly string[];
@@ -32,7 +32,7 @@ const BYTES: ReadonlyMap<string, number> = new Map<string, number>([
 ]);
 
 /**
- * Reads from a TensorFlow.js model's `weightsManifest` which files hold its weights.
+ * Reads from a TensorFlow.js model's `weightsManifest` which files have its weights.
  * @param path the path of `model.json` in its archive, which the shards' paths are relative to
  * @throws `model-format` if the text is no such model, or names a file twice, or more than `MAX_FILES`
  */

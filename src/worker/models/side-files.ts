@@ -3,8 +3,8 @@ import { MODEL_FORMATS, type EngineName, type ModelFormat } from '../../contract
 import { expectedOf, type Source } from './sources/source.js';
 
 /**
- * Returns the paths of what an archive has beside the model: the golden examples, and TorchServe's extra files, which
- * lie at the archive's root whatever folder the manifest names.
+ * Returns the paths of an archive's other files: the golden examples, and TorchServe's extra files, which lie at the
+ * archive's root whatever folder the manifest names.
  */
 export function sideFiles(archive: Archive, engine?: EngineName): readonly string[] {
   const { manifest, golden } = engine ? archiveFor(archive, engine) : archive;
@@ -13,7 +13,7 @@ export function sideFiles(archive: Archive, engine?: EngineName): readonly strin
 }
 
 /**
- * Begins to read the files for which nothing need be chosen any more. `fetchModel` reads all of them, and reports their
+ * Begins to read the files that do not depend on a choice any more. `fetchModel` reads all of them, and reports their
  * failures.
  * @param format the model's, if it is chosen; that of an archive's only model is
  */

@@ -12,9 +12,10 @@ import { beginFiles } from './side-files.js';
 import { knownOf, readRequired, type Source } from './sources/source.js';
 
 /**
- * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with what
- * TorchServe's manifest has no place for. Begins to read the other files, as far as the engine does not matter.
- * @param config taken over the archive's own
+ * Reads TorchServe's layout: `MAR-INF/MANIFEST.json`, its config file, the labels, and `tabserve.json` with the
+ * settings that TorchServe's manifest has no key for. Begins to read the other files, as far as the engine does not
+ * matter.
+ * @param config overrides the archive's own
  * @param onManifest see `ArchiveOptions`
  * @returns undefined if there is no manifest
  * @throws `model-not-found`, `model-format`, `model-config`, `network`, `aborted`
@@ -24,7 +25,7 @@ export async function readTorchServe(
   config: ModelConfig,
   onManifest?: ArchiveOptions['onManifest'],
 ): Promise<Archive | undefined> {
-  // Nodes may share an archive: then one would not know what the other has begun.
+  // Not for nodes, which may share an archive without knowing of each other's reads.
   const earlier = onManifest && new EarlierVisit(source, config, (found) => onManifest(found, false));
   const read = (file: typeof MANIFEST | typeof EXTRAS): Promise<Blob | undefined> =>
     source.read(file, undefined, MAX_METADATA_BYTES, earlier && ((copy) => earlier.take(file, copy)));
@@ -36,7 +37,7 @@ export async function readTorchServe(
   if (!found) return undefined;
   const extras = known?.extras ?? readExtras(others ? await readText(others, EXTRAS, MAX_METADATA_BYTES) : '{}');
   const { integrity } = extras;
-  // What is known of the manifest itself is known only now.
+  // The manifest's own size and hash are known only now.
   const manifestFile = Object.hasOwn(integrity, MANIFEST)
     ? await readRequired(source, MANIFEST, integrity, MAX_METADATA_BYTES)
     : found;

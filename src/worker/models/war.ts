@@ -26,8 +26,8 @@ type Settings = Readonly<Record<string, number>>;
 
 /**
  * Reads a workflow as torch-workflow-archiver packs it (`.war`): its manifest, and the YAML that describes the graph.
- * Its models are files in it, or lie beside it. It becomes the archive of a `graph_workflow`.
- * @param config taken over what the YAML says
+ * Its models are files in it or in its folder. It becomes the archive of a `graph_workflow`.
+ * @param config overrides the YAML
  * @throws `model-format`, `model-config` naming the key that is wrong
  */
 export async function readWar(source: Source, config: ModelConfig): Promise<Archive> {
@@ -84,7 +84,7 @@ function configOf(spec: ModelConfig, file: string, source: Source): ModelConfig 
   };
 }
 
-/** Returns where a model is: in the archive, or beside it. */
+/** Returns where a model is: in the archive, or in the archive's folder. */
 function locate(url: string, { paths = [], url: war }: Source): string {
   if (paths.includes(url) || !URL.canParse(url, war)) return url;
   return new URL(url, war).href;

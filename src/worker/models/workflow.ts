@@ -17,7 +17,7 @@ import type { WorkflowModelOptions } from './fetch.js';
 import { localSource, unpack } from './sources/packed.js';
 import { readRequired } from './sources/source.js';
 
-/** Where the reading of a workflow's nodes stands. */
+/** The state of reading a workflow's nodes. */
 interface Position {
   /** The workflow's path; `''` for the whole archive. */
   readonly path: string;
@@ -67,7 +67,7 @@ async function withNodes(found: Archive, position: Position): Promise<Archive> {
       }
     }),
   );
-  // What is expected of files in the folder of a node is checked there.
+  // The hashes of files in the folder of a node are checked there.
   const unmatched = archive.unmatched?.filter((path) => !folders.some((folder) => path.startsWith(folder)));
   return { ...archive, nodes: { ...archive.nodes, ...Object.fromEntries(nodes) }, ...(unmatched && { unmatched }) };
 }
@@ -87,8 +87,8 @@ function withPlace(archive: Archive): Archive {
 }
 
 /**
- * Returns nodes with the precisions that `engine.dtype` of a workflow without a model of its own chooses for them. A
- * precision for all yields to what `nodes` says of one.
+ * Returns nodes with the precisions that `engine.dtype` of a workflow without a model of its own chooses for them. What
+ * `nodes` says of one node overrides a precision for all.
  */
 function withPrecisions(entries: readonly NodeEntry[], archive: Archive): readonly NodeEntry[] {
   if (!isWorkflowOnly(archive)) return entries;
@@ -148,7 +148,7 @@ function tooDeep(name: string): TabServeError {
 }
 
 /**
- * Returns what is asked for, as a text.
+ * Returns the location and options of an archive as a text.
  * @throws `model-config` for a config that is no JSON, which only the app's can be
  */
 function keyOf(url: string, { name, handler, config }: NodeEntry): string {
@@ -206,7 +206,7 @@ async function readLocation(
     return await fetchArchive({ part: { url, local: await unpack(file, packed), file: undefined } }, own);
   }
   const archive = await fetchArchive(local ? { part: { url, local, file } } : url, { ...own, integrity, root });
-  // Beside a model without an archive of its own lie other files of the workflow.
+  // The folder of a model without an archive of its own has other files of the workflow.
   return file === undefined ? archive : { ...archive, unmatched: [] };
 }
 

@@ -18,7 +18,7 @@ export function parseYaml(text: string, file: string, { CORE_SCHEMA, loadAll, ma
   const wrong = (why: string, cause?: unknown): TabServeError =>
     new TabServeError('model-config', `${file} is not YAML that a config can be: ${why}`, { cause });
   if (text.length > MAX_LENGTH) throw wrong(`it has ${text.length} characters, and may have ${MAX_LENGTH}.`);
-  // A key that JavaScript gives a meaning of its own is refused too: no config needs it.
+  // A key with a special meaning in JavaScript is refused too, because no config needs it.
   const addPair: typeof mapTag.addPair = (map, key, value) =>
     key === '__proto__' ? 'no key may be __proto__' : mapTag.addPair(map, key, value);
   const schema = CORE_SCHEMA.withTags(mergeTag, { ...mapTag, addPair });

@@ -10,7 +10,7 @@ export const POOLINGS = ['mean', 'cls', 'last-token', 'max', 'mean-sqrt-length',
  * How the vectors of a text's tokens, or of an image's positions, become one: their mean, the first one (`cls`), the
  * last one (`last-token`), the largest number of each feature (`max`), their sum divided by the square root of their
  * number (`mean-sqrt-length`), or their mean with the weights 1, 2, 3 and so on (`weighted-mean`). The weights begin at
- * the text's first token, behind padding on the left: so no other text of the batch changes them.
+ * the text's first token, after padding on the left, so that no other text of the batch changes them.
  */
 export type Pooling = (typeof POOLINGS)[number];
 

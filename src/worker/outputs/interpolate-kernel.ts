@@ -1,7 +1,7 @@
 /**
  * A kernel computes bilinear sampling, one row at a time, in float64. There are two, with the same results: WebAssembly
  * SIMD (`interpolate.wat`), and JavaScript, for pages whose Content Security Policy forbids WebAssembly, and for what
- * needs more memory than should be kept.
+ * needs more memory than should be retained.
  */
 import { bytesOf, instantiate } from '../tensors/wasm-kernel.js';
 import { INTERPOLATE_WASM } from './interpolate.wasm.js';

@@ -6,7 +6,7 @@ const MAX_IDLE_BYTES = 96 * 2 ** 20;
 const MAX_IDLE_BUFFERS = 4;
 /** Smaller buffers are not reused: they are quick to allocate, and would displace large ones. */
 const MIN_BYTES = 2 ** 14;
-/** A buffer that is more than this many times too large is kept for a larger image. */
+/** A buffer that is more than this many times too large is left for a larger image. */
 const MAX_SLACK = 4;
 
 /** Buffers that are not in use, the oldest first. */

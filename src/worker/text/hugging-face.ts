@@ -85,7 +85,7 @@ interface TokenizerConfig {
   readonly src_lang?: string | null;
 }
 
-/** A length from which there is no limit: transformers writes 1e30 for none. */
+/** A length that means no limit: transformers writes 1e30 for none. */
 const NO_LIMIT = 1e9;
 
 /**

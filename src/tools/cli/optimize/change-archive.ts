@@ -28,8 +28,8 @@ interface ManifestJson {
 }
 
 /**
- * Returns the files of an archive with the new models, in place of the old ones or beside them. Manifests,
- * `tabserve.json` and hashes say the same as the files.
+ * Returns the files of an archive with the new models, instead of the old ones or in addition to them. Manifests,
+ * `tabserve.json` and hashes are changed accordingly.
  */
 export function change(files: ArchiveFiles, parts: readonly SmallerPart[], options: ChangeOptions): ArchiveFiles {
   const changed: ArchiveFiles = new Map(files);

@@ -54,11 +54,11 @@ export interface ShrinkOptions {
 /**
  * Stores the float32 weights of an ONNX model in fewer bytes: float16 with a `Cast`, or int8 with a `Cast` and a `Mul`
  * by the scales of the channels. ONNX Runtime computes both once, when it opens the model (constant folding), so the
- * model then runs as before; a `DequantizeLinear` it would compute in each run. Everything else stays byte for byte:
- * inputs, outputs, nodes, and fields that this code does not know. Weights in `Constant` nodes and in subgraphs are
- * weights too. Field numbers: `onnx.proto` of ONNX (IR version 10).
- * @throws `model-format` if the model is damaged; `unsupported` for an operator set before 7, and for external data of
- *   sparse tensors and functions
+ * model then runs as before; it would compute a `DequantizeLinear` in each run. Everything else stays the same, byte
+ * for byte: inputs, outputs, nodes, and fields that this code does not know. Weights in `Constant` nodes and in
+ * subgraphs are weights too. Field numbers: `onnx.proto` of ONNX (IR version 10).
+ * @throws `model-format` if the model is damaged; `unsupported` for an operator set before 7, and for external data
+ *   of sparse tensors and functions
  */
 export function shrinkOnnx(model: Uint8Array, options: ShrinkOptions): SmallerModel {
   const { irVersion, opsets } = readOnnxGraph(model);
@@ -89,7 +89,7 @@ export function shrinkOnnx(model: Uint8Array, options: ShrinkOptions): SmallerMo
   }
 }
 
-/** What takes the place of a tensor: new tensors, and the nodes that compute it from them. */
+/** What replaces a tensor: new tensors, and the nodes that compute it from them. */
 interface Smaller {
   readonly tensors: readonly OnnxTensor[];
   readonly nodes: readonly Pieces[];
@@ -99,7 +99,7 @@ class Editor {
   readonly #options: ShrinkOptions;
   /** Before version 4, every initializer is listed as an input. */
   readonly #isListed: boolean;
-  /** Stands before the names of new tensors. No name of the model begins with it. */
+  /** The prefix of the names of new tensors. No name of the model begins with it. */
   readonly #prefix: string;
   /** Names of tensors that operators read which need them as they are. */
   readonly #exact = new Set<string>();
@@ -124,7 +124,7 @@ class Editor {
 
   /** Returns the fields of a graph with its weights, and those of its subgraphs, converted. */
   graph(graph: Uint8Array): Pieces {
-    /** What takes the place of an initializer, by its name. */
+    /** What replaces an initializer, by its name. */
     const moved = new Map<string, Smaller>();
     for (const initializer of all(graph, 5)) {
       const tensor = readTensor(initializer, this.#options.external);
@@ -177,7 +177,7 @@ class Editor {
     return field === 5 ? this.#keep(value, whole) : [whole];
   }
 
-  /** Returns what takes the place of a tensor of the graph; undefined if it stays as it is. */
+  /** Returns what replaces a tensor of the graph; undefined if it stays as it is. */
   #shrink(tensor: OnnxTensor, name: string): Smaller | undefined {
     const { dtype, dims, data } = tensor;
     if (dtype !== FLOAT || !data || sizeOf(dims) < MIN_ELEMENTS) return undefined;
@@ -209,7 +209,7 @@ class Editor {
     };
   }
 
-  /** Returns a field with a tensor that stays as it is. Its data may have another place in the new file. */
+  /** Returns a field with a tensor that stays as it is. Its data may have another offset in the new file. */
   #keep(message: Uint8Array, whole: Uint8Array): Pieces {
     const tensor = readTensor(message, this.#options.external);
     return tensor.location === undefined ? [whole] : encode(5, this.#write(tensor));
@@ -226,7 +226,7 @@ class Editor {
     return outside(tensor, { location, offset });
   }
 
-  /** Reads the names of a graph's tensors, and those of its subgraphs; notes which of them must stay as they are. */
+  /** Reads the names of a graph's tensors, and those of its subgraphs; records which of them must stay as they are. */
   #readNames(graph: Uint8Array, names: Set<string>): void {
     for (const one of all(graph, 5)) names.add(text(find(one, 8)));
     for (const one of all(graph, 11)) names.add(text(find(one, 1)));

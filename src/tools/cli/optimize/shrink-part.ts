@@ -72,7 +72,7 @@ export function shrinkPart(
     ...result,
   });
 
-  /** Checks that the new files take the place of no others, but of those that an earlier optimization has made. */
+  /** Checks that the new files replace no others, except those of an earlier optimization. */
   function checked(made: SmallerPart): SmallerPart {
     const isAgain = archive.alternatives?.some(
       (one) => one.path === rename(path) && one.precision === `${weights}-weights`,

@@ -5,12 +5,13 @@ export const SMALL_WEIGHTS = ['float16', 'int8'] as const;
 export type SmallWeights = (typeof SMALL_WEIGHTS)[number];
 
 /**
- * Tensors with fewer elements stay as they are: what they would save is hardly more than what the conversion adds to
- * the graph.
+ * Tensors with fewer elements stay as they are, because they would save hardly more than the conversion adds to the
+ * graph.
  */
 export const MIN_ELEMENTS = 128;
 /**
- * Tensors with fewer elements are float16 where others have 8 bits: biases and scales count for more than they weigh.
+ * Tensors with fewer elements are float16 where others have 8 bits, because biases and scales are small but matter
+ * much.
  */
 const MIN_ELEMENTS_8_BIT = 1024;
 
@@ -48,7 +49,7 @@ export interface Quantized {
 export function quantize(values: Float32Array, dims: readonly number[]): Quantized {
   let best: (Quantized & { readonly error: number }) | undefined;
   for (const axis of dims.keys()) {
-    // The scales of an axis as long as that would take more bytes than 8 bits save.
+    // The scales of such a long axis would take more bytes than 8 bits save.
     if (dims[axis]! < 2 || dims[axis]! * 16 > values.length) continue;
     const one = quantizeAlong(values, dims, axis);
     if (!best || one.error < best.error) best = one;
@@ -69,7 +70,7 @@ function quantizeAlong(
     const channel = channelOf(index);
     scales[channel] = Math.max(scales[channel]!, Math.abs(value));
   }
-  // A channel of zeros, or of numbers so small that their scale would be zero, has any scale.
+  // A channel of zeros, or of numbers so small that their scale would be zero, can have any scale.
   for (const [channel, largest] of scales.entries()) scales[channel] = Math.fround(largest / 127) || 1;
   const q = new Int8Array(values.length);
   let error = 0;

@@ -42,7 +42,7 @@ export interface Build {
   readonly placement?: PlacementLog;
 }
 
-/** Says how one of a build's providers is used. @throws `backend-failed`, or an Error that says why it cannot be */
+/** Returns how to use one of a build's providers. @throws `backend-failed`, or an Error that says why it cannot be */
 export type Provide = (
   env: Ort.Env,
   environment: EngineEnvironment,

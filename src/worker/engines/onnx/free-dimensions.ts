@@ -4,9 +4,7 @@ import type { TensorInfo } from '../../../contract/tensors.js';
 import { nearestName } from '../../../shared/nearest-name.js';
 import { formatTensor } from '../session.js';
 
-/**
- * Returns inputs or outputs with the sizes of `freeDimensions` in place of the symbols.
- */
+/** Returns inputs or outputs with their symbols replaced by the sizes of `freeDimensions`. */
 export function fixDimensions<Info extends TensorInfo>(
   infos: readonly Info[],
   { freeDimensions = {} }: EngineOptions,
@@ -19,8 +17,8 @@ export function fixDimensions<Info extends TensorInfo>(
 
 /**
  * Checks `freeDimensions` against the free dimensions of a model's inputs. ONNX Runtime ignores a name that no input
- * has, and then computes with free dimensions, which on WebNN takes a hundred times as long. An unknown name is no
- * error if every dimension is fixed: it may be that of another model of the archive.
+ * has, and then computes with free dimensions, which on WebNN takes a hundred times as long. An unknown name is not an
+ * error if every dimension is fixed, because it may belong to another model of the archive.
  * @param path of the model
  * @throws `model-config` for an unknown name while a dimension is free
  */

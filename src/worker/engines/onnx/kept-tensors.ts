@@ -13,7 +13,10 @@ const DTYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'int32', 'int
 /** A buffer's size, and the copies that ONNX Runtime makes of it, are multiples of so many bytes. */
 const ALIGNMENT = 16;
 
-/** Returns where the outputs of a session are, which is fixed when it is created; undefined if none stays. */
+/**
+ * Returns where the outputs of a session are stored, which is fixed when it is created; undefined if none stays on the
+ * GPU.
+ */
 export function locationsOf(
   outputs: readonly TensorInfo[],
   keeps: NonNullable<OpenOptions['keeps']>,
@@ -26,10 +29,10 @@ export function locationsOf(
  * The tensors of one session that stay on the GPU: outputs of its runs, and copies of parts of them.
  *
  * How ONNX Runtime (1.30) owns an output that stays: it belongs to its `Ort.Tensor` until `dispose`, which must be
- * called before the session is released. `dispose` does not destroy the buffer: it goes back into the pool of the
- * provider, and is a later tensor of a similar size, so nobody may read it any more. An output without elements is
+ * called before the session is released. `dispose` does not destroy the buffer: it returns to the pool of the provider,
+ * which uses it for a later tensor of a similar size, so nobody may read it any more. An output without elements is
  * always plain data. A tensor of `fromGpuBuffer`, which a feed is, does not own its buffer. After a run has failed, the
- * session computes with that run's feeds once more, because it does not bind others: only another worker mends it.
+ * session computes with that run's feeds once more, because it does not bind others; only another worker helps.
  */
 export class KeptTensors implements GpuMemory {
   readonly device: GPUDevice;
@@ -37,9 +40,9 @@ export class KeptTensors implements GpuMemory {
   readonly #lock: Lock;
   readonly #toPlain: (output: Ort.Tensor) => Tensor;
   #hasFailed = false;
-  /** How the buffer of each tensor that has a user is given back. */
+  /** How to give back the buffer of each tensor that is in use. */
   readonly #live = new Map<GpuTensor, () => void>();
-  /** What is given back when no run is under way. */
+  /** The buffers to give back when no run is under way. */
   #unused: (() => void)[] = [];
 
   /** @param toPlain returns an output that is plain data */

@@ -6,12 +6,12 @@ import { createEngine } from './engine.js';
 /** The version that the package is tested with. */
 const PACKAGE = 'onnxruntime-node@1.30.0';
 
-/** Makes a call, and does what is to be done before and after it. */
+/** Makes a call, with the work that belongs before and after it. */
 export type Around = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * Starts ONNX Runtime for Node, on the CPU.
- * @param around makes each call of its native code; by default, as it is
+ * @param around makes each call of its native code; by default, unchanged
  * @throws `backend-failed` that says what to install
  */
 export async function start(
@@ -26,7 +26,7 @@ export async function start(
     ort: { ...ort, InferenceSession: sessionsWith(ort.InferenceSession, around) },
     provider: 'cpu',
     threads,
-    // The memory arena would keep what the largest run needed for as long as the process lives.
+    // The memory arena would retain the memory of the largest run for as long as the process lives.
     session: { intraOpNumThreads: threads, interOpNumThreads: 1, enableCpuMemArena: false },
   });
 }

@@ -7,7 +7,7 @@ import type { GraphNodes } from '../../../contract/backends.js';
 const LINE = /^\S{0,9}\d{4}-\d\d-\d\d [\d:.]+ \[([VIWEF]):onnxruntime:/;
 
 /**
- * What the WebNN provider logs of each node that it does not take: `helper.cc` in `webnn/builders` of ONNX Runtime
+ * What the WebNN provider logs for each node that it does not support: `helper.cc` in `webnn/builders` of ONNX Runtime
  * 1.30.
  */
 const REFUSED = /Operator type: \[(\w+)\].* supported: \[0\]/;
@@ -17,8 +17,8 @@ const DIVIDED = /number of nodes in the graph: (\d+) number of nodes supported b
 
 /**
  * Finds out where the nodes of a graph run, from ONNX Runtime's log: its JavaScript API does not tell. The log goes to
- * the console's methods as they were when its WebAssembly was instantiated, which the first session does. So these are
- * replaced for so long, by functions that take its lines and pass on others.
+ * the console's methods as they were when its WebAssembly was instantiated, which the first session does. So these
+ * methods are replaced until then by functions that read its lines and pass on others.
  */
 export class PlacementLog {
   /** The options of a session whose log is read. */
@@ -34,9 +34,7 @@ export class PlacementLog {
     return this.#all;
   }
 
-  /**
-   * Calls `create`, which creates a session. Returns where its nodes run, too; undefined if the log does not say it.
-   */
+  /** Calls `create`, which creates a session. Also returns where its nodes run; undefined if the log does not say. */
   async watch<T>(create: () => Promise<T>): Promise<{ readonly session: T; readonly nodes: GraphNodes | undefined }> {
     const { log, error } = console;
     this.#last = undefined;

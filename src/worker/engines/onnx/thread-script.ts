@@ -8,7 +8,7 @@ interface Script {
   readonly default?: unknown;
 }
 
-/** What a browser may refuse to do with a script. */
+/** The operations on a script that a browser may refuse. */
 const inBrowser = {
   load: async (href: string): Promise<Script> =>
     (await import(/* @vite-ignore */ /* webpackIgnore: true */ href)) as Script,
@@ -31,7 +31,7 @@ const inBrowser = {
 type Environment = Pick<EngineEnvironment, 'fetch' | 'warn'>;
 type Prepare = (script: URL, fetch: typeof globalThis.fetch, actions: typeof inBrowser) => Promise<string>;
 
-/** What ONNX Runtime is to be set to. */
+/** The settings of ONNX Runtime. */
 export interface UsableThreads {
   readonly threads: number;
   /** The URL from which ONNX Runtime imports the threads' script; undefined for one thread. */

@@ -5,8 +5,7 @@ import { PlacementLog } from './placement-log.js';
 
 /**
  * ONNX Runtime's WebNN provider, on one context for all sessions. Nodes that the provider does not take run on WASM,
- * and it does not say so except in its log. Given a context, the provider needs the device's kind for nothing else than
- * to name it.
+ * and it does not say so except in its log. If the provider gets a context, it uses the device's kind only as a name.
  */
 export const onWebnn: Provide = async (_env, { onLost }) => {
   const context = await createWebnnContext();

@@ -17,14 +17,17 @@ export interface HttpOptions {
   readonly random: () => number;
 }
 
-/** The server, or what stands before it, is busy or being replaced. */
+/** The statuses of a server, or a proxy before it, that is busy or being replaced. */
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** With these, too, no request will be answered: the server does not serve this client, or not this model. */
+/**
+ * The statuses with which no request will be answered: the server does not serve this client, or does not have the
+ * model.
+ */
 const LOST: ReadonlySet<number> = new Set([401, 403, 404, 407, 410]);
 
 /**
  * Sends one request, again after a connection error and while the server is busy; but while a model is opened, a server
- * that cannot be reached is not waited for if there is another backend. No redirect is followed, so that neither the
+ * that cannot be reached is given up at once if there is another backend. No redirect is followed, so that neither the
  * app's headers nor a tensor reaches another origin than the one that the app has named.
  * @throws `device-lost` if no answer comes: the server cannot be reached, is slow, stays busy, redirects, or knows
  *   neither this client nor the model; `inference-failed` for an answer that is too large; `aborted`

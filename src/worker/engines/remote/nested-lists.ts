@@ -36,7 +36,7 @@ export function rowFromJson(json: unknown, { dtype, dims }: TensorInfo): Tensor 
     inner = inner[0];
   }
   const size = rowDims.reduce((product, dim) => product * dim, 1);
-  // Lists in empty lists have no lengths.
+  // Lists inside of empty lists have no lengths.
   const list = rowDims.length === 0 ? [json] : size === 0 ? [] : json;
   return { dtype, dims: rowDims, data: dataFromJson(list, dtype, rowDims, size) };
 }

@@ -1,4 +1,4 @@
-/** A model behind the Open Inference Protocol v2: `GET …/ready`, `GET` of its metadata, `POST …/infer`. */
+/** A model on a server with the Open Inference Protocol v2: `GET …/ready`, `GET` of its metadata, `POST …/infer`. */
 import { describeValue } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { RemoteModel } from '../../../contract/remote.js';

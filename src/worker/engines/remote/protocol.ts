@@ -23,7 +23,7 @@ export type Send = (request: HttpRequest) => Promise<Answer>;
  */
 export type OpenRemote = (name: string, model: RemoteModel, send: Send) => Promise<Omit<LoadedModel, 'release'>>;
 
-/** Returns names as a path. @throws `model-config` for a name that a URL would not keep */
+/** Returns names as a path. @throws `model-config` for a name that a URL would change */
 export function pathOf(...names: readonly string[]): string {
   const wrong = names.find((name) => name === '' || name === '.' || name === '..');
   if (wrong === undefined) return names.map(encodeURIComponent).join('/');
@@ -53,9 +53,7 @@ function isHtml({ headers }: Answer): boolean {
   return /\bhtml\b/i.test(headers.get('content-type') ?? '');
 }
 
-/**
- * Describes an answer that is not the wanted one: its URL and status, and what the server says, short and printable.
- */
+/** Describes an unexpected answer: its URL and status, and the server's message, short and printable. */
 export function describeAnswer(answer: Answer): string {
   const { url, status, body } = answer;
   const said = isHtml(answer) ? 'HTML, so it is probably no server of models' : messageIn(body);

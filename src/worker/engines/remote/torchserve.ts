@@ -1,9 +1,9 @@
 /**
- * A model behind TorchServe's inference API: `GET /ping`, `POST /predictions/{name}[/{version}]`. TorchServe knows
- * rows, not tensors, and puts the rows of many requests into a batch itself. So each row travels alone, as JSON: the
- * lists of its input or, if the model has several inputs, a mapping of their names to lists. The answer has the same
- * form: the lists of the row's output, or a mapping of the outputs' names to lists. TorchServe does not describe its
- * models: the archive's config declares inputs and outputs.
+ * A model on a server with TorchServe's inference API: `GET /ping`, `POST /predictions/{name}[/{version}]`. TorchServe
+ * knows rows, not tensors, and puts the rows of many requests into a batch itself. So each row travels alone, as JSON:
+ * the lists of its input or, if the model has several inputs, a mapping of their names to lists. The answer has the
+ * same form: the lists of the row's output, or a mapping of the outputs' names to lists. TorchServe does not describe
+ * its models: the archive's config declares inputs and outputs.
  */
 import { TabServeError } from '../../../contract/errors.js';
 import type { RemoteModel } from '../../../contract/remote.js';
@@ -14,7 +14,7 @@ import { isRecord } from '../../../shared/schema.js';
 import { type Answer, checkOutputs, describeAnswer, isOk, type OpenRemote, pathOf } from './protocol.js';
 import { joinRows, rowFromJson, rowToJson } from './nested-lists.js';
 
-/** Opens a model: asks whether the server is healthy. Whether it has the model, the first prediction shows. */
+/** Opens a model: asks whether the server is healthy. Only the first prediction shows whether it has the model. */
 export const torchServe: OpenRemote = async (name, remote, send) => {
   const [inputs, outputs] = [declared(remote, 'inputs'), declared(remote, 'outputs')];
   const path = `predictions/${remote.version === undefined ? pathOf(name) : pathOf(name, remote.version)}`;

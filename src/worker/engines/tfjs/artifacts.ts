@@ -30,7 +30,7 @@ export interface GraphShape {
 
 /** One input or output in a signature. */
 export interface SignatureEntry {
-  /** The tensor behind it, e.g. `serving_default_image:0`. */
+  /** Its tensor, e.g. `serving_default_image:0`. */
   readonly name: string;
   readonly dtype?: string | number;
   readonly tensorShape?: GraphShape;

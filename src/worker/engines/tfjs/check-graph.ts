@@ -9,8 +9,8 @@ interface Node {
 }
 
 /**
- * Checks the nodes of a graph model, and of its functions: their names and inputs, that each input is there, and that
- * there is no cycle but the loops of TensorFlow 1, which go from a `NextIteration` to a `Merge`.
+ * Checks the nodes of a graph model, and of its functions: their names and inputs, that each input exists, and that
+ * there is no cycle except the loops of TensorFlow 1, which go from a `NextIteration` to a `Merge`.
  * @throws `model-format` naming the node
  */
 export function checkGraph(topology: Readonly<Record<string, unknown>>, path: string): void {
@@ -45,7 +45,7 @@ function readNode(item: unknown, index: number, path: string): Node {
   return { name, op, from: (input as string[]).map((one) => one.replace(/^\^/, '').split(':', 1)[0]!) };
 }
 
-/** Takes away nodes whose inputs are all taken away; what is left has a cycle. */
+/** Removes nodes whose inputs were all removed; the remaining ones form a cycle. */
 function checkOrder(nodes: ReadonlyMap<string, Node>, path: string): void {
   const readers = new Map<string, string[]>();
   const missing = new Map<string, number>();

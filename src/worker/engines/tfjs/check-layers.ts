@@ -20,7 +20,8 @@ type Call = readonly (readonly [layer: string, call: number])[];
 interface Layer {
   readonly name: string;
   /**
-   * How many calls the layer has before the first of `calls`: an input layer has one, and so has a model as a layer.
+   * How many calls the layer has before the first of `calls`: an input layer has one, and so does a model that is a
+   * layer.
    */
   readonly own: number;
   readonly calls: readonly Call[];
@@ -74,7 +75,7 @@ function checkGraph(config: unknown, path: string): void {
   for (const { name, calls } of layers)
     for (const [from] of calls.flat())
       if (!done.has(from)) throw damaged(path, `layer "${name}" reads the layer "${from}", which is missing`);
-  // As TensorFlow.js does: a call is made once its inputs are there; rounds over all layers go on as long as one of
+  // As TensorFlow.js does: a call is made once its inputs are there; rounds over all layers continue as long as one of
   // them makes a call.
   let waiting = layers.flatMap(({ name, calls }) => calls.map((call) => ({ name, call })));
   while (waiting.length > 0) {

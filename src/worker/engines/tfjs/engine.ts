@@ -13,9 +13,9 @@ import { fromTensorFlow, toTensorFlow } from './tensors.js';
 /** The differences between the backends of TensorFlow.js. */
 export interface Build {
   readonly name: 'webgpu' | 'webgl' | 'wasm' | 'cpu';
-  /** The largest integer that the backend holds exactly. */
+  /** The largest integer that the backend represents exactly. */
   readonly maxInteger: number;
-  /** Returns the backend's memory in bytes, if it holds more than tensors. */
+  /** Returns the backend's memory in bytes, if that is more than its tensors. */
   readonly memory?: () => number;
   /** The loss of the backend's GPU. */
   readonly loss?: DeviceLoss;

@@ -5,7 +5,7 @@ import type { LoadWith } from '../../libraries/load.js';
 
 /** TensorFlow.js without a backend. */
 export interface TensorFlow extends TensorFlowCore {
-  /** Loads what runs layers models, which few models need. */
+  /** Loads the library for layers models, which few models need. */
   readonly layers: () => Promise<Pick<typeof Layers, 'loadLayersModel'>>;
 }
 
@@ -17,7 +17,7 @@ export interface Libraries<Library = unknown> {
 
 /**
  * Loads TensorFlow.js and one of its backends, side by side. The worker's first script has this code, because these
- * files are large: they are on their way while the engine's own scripts are.
+ * files are large, so that they load at the same time as the engine's own scripts.
  * @param assets folder in which the app has the engines' files, if it names one
  * @returns a promise whose rejection, `worker-failed`, may stay unhandled: the engine's scripts, which await it, may
  *   fail first

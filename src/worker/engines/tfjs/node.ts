@@ -4,7 +4,7 @@ import { createEngine, startBackend } from './engine.js';
 /** Starts TensorFlow.js in plain JavaScript under Node. */
 export async function start(): Promise<Engine> {
   const core = await import('@tensorflow/tfjs-core');
-  // Else TensorFlow.js advises to install its native package.
+  // Otherwise TensorFlow.js advises installing its native package.
   core.enableProdMode();
   await import('@tensorflow/tfjs-backend-cpu');
   const { loadGraphModel } = await import('@tensorflow/tfjs-converter');

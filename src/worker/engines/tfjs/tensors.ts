@@ -2,7 +2,7 @@ import type { tensor as MakeTensor, Tensor as TfTensor } from '@tensorflow/tfjs-
 import type { DType, OutputInfo, Tensor, TensorDataMap } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
 
-/** The ranges of our integer dtypes, as far as TensorFlow.js holds them: its only integer dtype is int32. */
+/** The ranges of our integer dtypes, as far as TensorFlow.js supports them: its only integer dtype is int32. */
 const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]>>> = {
   int8: [-128, 127],
   uint8: [0, 255],
@@ -13,7 +13,7 @@ const RANGES: Readonly<Partial<Record<DType, readonly [min: number, max: number]
 /**
  * Converts a feed to a tensor of TensorFlow.js. Integers become int32.
  * @param makeTensor TensorFlow.js's `tensor`
- * @param maxInteger the largest integer that the backend holds exactly; WebGL stores integers as floats
+ * @param maxInteger the largest integer that the backend represents exactly; WebGL stores integers as floats
  * @throws `invalid-input` naming the input and the value, if an integer is out of range
  */
 export function toTensorFlow(

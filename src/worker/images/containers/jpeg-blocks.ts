@@ -101,7 +101,7 @@ function readScan(
   });
 }
 
-/** Reads a scan's blocks. @returns the position of the byte behind them */
+/** Reads a scan's blocks. @returns the position of the byte after them */
 function skipScan(bits: BitReader, frame: Frame, scan: readonly ScanComponent[], interval: number): number {
   const most = (side: 'horizontal' | 'vertical'): number => Math.max(...frame.components.map((one) => one[side]));
   const [wide, high] = [most('horizontal'), most('vertical')];
@@ -173,7 +173,7 @@ class BitReader {
   /**
    * Ends the data. An encoder fills up its last byte with ones; zeros fill a file whose download has stopped, and are
    * codes of blocks, too.
-   * @returns the position behind the data
+   * @returns the position after the data
    * @throws RangeError if it ends in zeros
    */
   end(): number {

@@ -10,10 +10,10 @@ import { VersionsInUse } from './versions-in-use.js';
 import { STORES } from '../../../shared/cache/stores.js';
 import { browserClock } from '../../../shared/clock.js';
 
-/** A file as the server has sent it, after its size and hash were checked. */
+/** A file that the server has sent, after its size and hash were checked. */
 export interface DownloadedFile extends Validators {
   readonly blob: Blob;
-  /** Whether it may be kept for another visit. @default true */
+  /** Whether it may be cached for another visit. @default true */
   readonly isStorable?: boolean;
 }
 
@@ -50,12 +50,12 @@ interface Turn {
   readonly signal: AbortSignal | undefined;
   /** Whether this tab holds the file's lock, so that no other tab writes it. */
   readonly isLocked: boolean | Promise<boolean> | undefined;
-  /** Takes the file as soon as it is there, before it is stored. */
+  /** Called with the file as soon as it is there, before it is stored. */
   readonly deliver: (blob: Blob | undefined) => void;
 }
 
 /**
- * Files of models and engines, kept for the next visit. The cache never makes a load fail: a store that throws, hangs
+ * Files of models and engines, cached for the next visit. The cache never makes a load fail: a store that throws, hangs
  * or is full is reported once, and from then on files are only downloaded.
  */
 export class FileCache {
@@ -71,11 +71,11 @@ export class FileCache {
   }
 
   /**
-   * Returns a file from the cache, or downloads and stores it. One tab downloads it for all that want it. What is
-   * downloaded is returned at once, and stored meanwhile: see `stored`.
+   * Returns a file from the cache, or downloads and stores it. One tab downloads it for all that want it. A downloaded
+   * file is returned at once, and stored meanwhile: see `stored`.
    * @returns undefined if the server has no such file
-   * @throws what `download` throws, except that a stored file is returned if the server cannot be reached; `network` if
-   *   such a copy may not fit another file in use; `aborted`
+   * @throws what `download` throws, except that a stored file is returned if the server cannot be reached; `network`
+   *   if such a copy may not fit another file in use; `aborted`
    */
   get(request: FileRequest, download: Download, options: GetOptions = {}): Promise<Blob | undefined> {
     return new Promise((resolve, reject) => {
@@ -87,8 +87,8 @@ export class FileCache {
   }
 
   /**
-   * Waits until every file that was asked for is stored, or cannot be. Then records which files were used: while they
-   * are waited for, that would hold them up.
+   * Waits until every file that was asked for is stored, or cannot be. Records only then which files were used, because
+   * that would delay the files before.
    */
   async stored(): Promise<void> {
     await Promise.all(this.#storing);
@@ -112,7 +112,7 @@ export class FileCache {
     const turn = { request, download, onBytes, onCopy, signal, deliver };
     try {
       const found = await this.#stored.find(key, signal);
-      // While it holds the lock, nobody deletes what it writes. No tab that finds the file waits for the lock.
+      // While it holds the lock, nobody deletes what it writes. A tab that finds the file does not wait for the lock.
       if (found) return await this.#use(found, { ...turn, isLocked: taken?.then(Boolean) });
       if (this.#stored.isDown) {
         giveBack();
@@ -152,7 +152,7 @@ export class FileCache {
         isCurrent = answer === 'not-modified' || (!answer && !blob);
         if (!isCurrent) {
           const sent = await this.#store(answer, turn, isTold ? undefined : copy);
-          // The server had allowed to keep the former version, and does so no more.
+          // The server allowed caching the former version, but not this one.
           if (fileOf(answer)?.isStorable === false) await this.#stored.delete(entry, signal);
           return sent;
         }
@@ -162,7 +162,7 @@ export class FileCache {
         if (request.isPrivate || isReplaced || !isUnreachable(error)) throw error;
         if (mayDiffer(request)) {
           const last = await this.#stored.lastVisit(entry, signal);
-          // The file is tried as often as one without a copy: the server may be reached now.
+          // The file is retried as often as one without a copy, because the server may be reachable now.
           if (!this.#versions.add(entry.visit, last)) return await this.#downloadInstead(turn);
         }
         if (!this.#usesCopies) this.#options.warn(`Cached files are used: ${error.message}`);

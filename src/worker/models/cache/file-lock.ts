@@ -1,7 +1,7 @@
 import { abortError, unlessAborted } from '../../../shared/abort.js';
 import type { Clock } from '../../../shared/clock.js';
 
-/** A tab that holds a lock and has told of no progress for so long is not waited for any more. */
+/** How long other tabs wait for a tab that holds a lock and reports no progress. */
 const SILENCE_MS = 10_000;
 /** The shortest time between two messages to the tabs that wait. */
 const MESSAGE_MS = 250;
@@ -16,7 +16,7 @@ export interface LockOptions {
   readonly signal: AbortSignal | undefined;
   /** Called with the progress of the download, whichever tab makes it. */
   readonly onBytes: OnBytes;
-  /** The lock, if it was free: see `takeFileLock`. Whoever took it gives it back. */
+  /** The lock, if it was free: see `takeFileLock`. The caller that took it releases it. */
   readonly taken?: Promise<Release | undefined> | undefined;
 }
 
@@ -42,9 +42,9 @@ export function takeFileLock(name: string, locks: Pick<LockManager, 'request'>):
 /**
  * Downloads a file while no other tab downloads it: waits until another one has finished, or was closed. Its progress
  * is reported as if it were this tab's. Where there are no locks (an insecure context, a sandboxed frame), or if the
- * other tab tells of no progress for ten seconds, it downloads beside the others.
- * @param work downloads the file, and calls its first argument with its progress; the second one says whether this tab
- *   has the lock: at once (`free`), after another tab (`waited`), or not
+ * other tab reports no progress for ten seconds, it downloads at the same time.
+ * @param work downloads the file, and calls its first argument with its progress; the second one says whether this
+ *   tab has the lock: at once (`free`), after another tab (`waited`), or not
  * @throws what `work` throws; `aborted`
  */
 export async function withFileLock<T>(
@@ -55,7 +55,7 @@ export async function withFileLock<T>(
   if (signal?.aborted) throw abortError(signal);
   const channel = new BroadcastChannel(name);
   let reported = 0;
-  // If another tab's download is given up, this tab's begins anew; what was reported does not fall.
+  // If another tab's download is given up, this tab's begins anew, but the reported progress does not decrease.
   const report: OnBytes = (loaded, total) => onBytes((reported = Math.max(reported, loaded)), total);
   const waiting = new AbortController();
   let cancel = (): void => {};
@@ -81,7 +81,7 @@ export async function withFileLock<T>(
     if (taken && (await unlessAborted(taken, signals))) return await run('free');
     return await locks.request(name, { signal: signals }, () => run('waited'));
   } catch {
-    // The lock may be refused, or taken away; the download goes on without it.
+    // The lock may be refused, or taken away; the download continues without it.
     if (running) return await running;
     if (signal?.aborted) throw abortError(signal);
     return await run(undefined);
@@ -91,7 +91,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** Returns a function that reports progress here, and now and then to the tabs that wait. */
+/** Returns a function that reports progress here, and sometimes to the tabs that wait. */
 function teller(channel: BroadcastChannel, clock: Clock, report: OnBytes): OnBytes {
   let toldAt = -Infinity;
   return (loaded, total) => {

@@ -21,7 +21,7 @@ export interface FileRequest {
   readonly isPrivate?: boolean;
 }
 
-/** Returns what a file is found by. */
+/** Returns the key by which a file is found. */
 export function keyOf({ url, sha256, version, isPrivate }: FileRequest): string {
   if (isPrivate) return `private ${sha256?.toLowerCase() ?? ''} ${url}`;
   if (sha256 !== undefined) return `sha256 ${sha256.toLowerCase()}`;

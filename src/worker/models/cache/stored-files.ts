@@ -37,11 +37,11 @@ export interface StoredFilesOptions {
 export class StoredFiles {
   readonly #options: StoredFilesOptions;
   readonly #entries: CacheEntries;
-  /** Keys of the files that were asked for: they make no room for one another. */
+  /** Keys of the files that were asked for. They are not deleted to make room for one another. */
   readonly #used = new Set<string>();
   /** Files whose use is recorded later. */
   readonly #hits: { readonly entry: CacheEntry; readonly visit: number | undefined }[] = [];
-  /** Whether there was no cache before this one: then no file is waited for, until one is stored. */
+  /** Whether there was no cache before this one: then no file is looked for until one is stored. */
   #isNew: Promise<boolean> | undefined;
   #isDown = false;
   #isSwept = false;
@@ -56,7 +56,7 @@ export class StoredFiles {
     return this.#isDown;
   }
 
-  /** Waits for each file from now on, because another tab may have stored it. */
+  /** Looks for each file from now on, because another tab may have stored it. */
   expectFiles(): void {
     this.#isNew = Promise.resolve(false);
   }
@@ -71,7 +71,7 @@ export class StoredFiles {
       return await this.#ask(failure, LOOK_MS + entry.bytes / BYTES_PER_MS, signal, () => this.#entries.open(entry));
     };
     const looking = look();
-    // Where there was no cache, that is known before each file was looked for in vain.
+    // If there was no cache, this shows it before each file was looked for in vain.
     this.#isNew ??= this.#options.store.isNew().catch(() => false);
     return await Promise.race([looking, this.#isNew.then((isNew) => (isNew ? undefined : looking))]);
   }
@@ -162,7 +162,7 @@ export class StoredFiles {
 
   /**
    * Deletes the least recently used files until so many bytes are free below the limit, and the version of the file
-   * that is to be replaced: the server has it no more. Files of the model that is being loaded stay.
+   * that is to be replaced, which the server no longer has. Files of the model that is being loaded stay.
    * @returns whether there is room now; if there cannot be, nothing is deleted
    */
   async #makeRoom(bytes: number, limit: number, request: FileRequest): Promise<boolean> {
@@ -209,7 +209,7 @@ export class StoredFiles {
       return await withinLimit('The cache', work, { milliseconds, clock: this.#options.clock, signal });
     } catch (error) {
       if (signal?.aborted) throw error;
-      // Calls that are under way at once all fail for the same reason; one report will do.
+      // Concurrent calls all fail for the same reason; one report is enough.
       if (!this.#isDown) this.#options.warn(`${failure}: ${messageOf(error)}`);
       this.#isDown = true;
       return undefined;
@@ -223,8 +223,8 @@ export function lockOf(id: string): string {
 }
 
 /**
- * Returns how many bytes the cached files may have together, once so many are added; undefined if that is no question,
- * because all that the origin stores is below it.
+ * Returns how many bytes the cached files may have together, after so many are added; undefined if the whole origin is
+ * below that limit.
  */
 async function limitFor(bytes: number, estimate: () => Promise<StorageEstimate>): Promise<number | undefined> {
   const { quota, usage = Infinity } = await estimate();
@@ -233,7 +233,7 @@ async function limitFor(bytes: number, estimate: () => Promise<StorageEstimate>)
 }
 
 /**
- * Takes it that another tab is writing the same: in the file system of some browsers, one at a time may.
+ * Assumes that another tab is writing the same file: in the file system of some browsers, only one at a time may.
  * @throws any other error
  */
 function unlessBusy(error: unknown): void {

@@ -1,5 +1,5 @@
 /**
- * The files in use whose versions nothing names but the visits that have seen them. Files fit together if there was a
+ * The files in use whose versions are known only by the visits that have seen them. Files fit together if there was a
  * visit in which the server had all of them.
  */
 export class VersionsInUse {

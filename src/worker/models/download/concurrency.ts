@@ -1,7 +1,7 @@
 import { abortError } from '../../../shared/abort.js';
 
 /**
- * Runs work when there is room for it. If the signal aborts before, it is not run, and the promise rejects with the
+ * Runs work when a slot is free. If the signal aborts before that, it is not run, and the promise rejects with the
  * signal's error.
  */
 export type Concurrency = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;

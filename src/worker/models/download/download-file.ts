@@ -8,7 +8,7 @@ import { readBody, ReceivedBytes, StallTimer } from './read-body.js';
 import { checkFile, IF_EDITED } from '../integrity.js';
 import { continues, rangeValidator, showsHeaders, validatorsOf, versionOf, type Version } from './version.js';
 
-/** An attempt that brings so many more bytes counts as progress: retries are counted anew. */
+/** An attempt that brings this many more bytes counts as progress, after which the count of retries starts again. */
 const PROGRESS_BYTES = 2 ** 20;
 
 export interface DownloadOptions extends RequestPolicy {
@@ -26,8 +26,8 @@ export interface DownloadOptions extends RequestPolicy {
   /** The maximum number of bytes that the file may have. */
   readonly maxBytes?: number | undefined;
   /**
-   * Of a copy that the caller has: if it is still the server's, nothing is downloaded; if the server cannot be reached,
-   * that is not tried again, except for a private file, whose copy may not be used then.
+   * The validators of the caller's copy: if it is still the server's version, nothing is downloaded; if the server
+   * cannot be reached, that is not tried again, except for a private file, whose copy may not be used then.
    */
   readonly validators?: Validators | undefined;
 }
@@ -35,7 +35,7 @@ export interface DownloadOptions extends RequestPolicy {
 /** A file, and what names its version. */
 export interface Downloaded extends Validators {
   readonly blob: Blob;
-  /** Whether it may be kept for another visit: the server has not said `Cache-Control: no-store`. */
+  /** Whether it may be cached for another visit: the server has not said `Cache-Control: no-store`. */
   readonly isStorable: boolean;
 }
 
@@ -77,7 +77,7 @@ class Download {
   readonly #received = new ReceivedBytes();
   /** The version that the received bytes are of. */
   #version: Version | undefined;
-  /** Whether the server has begun to send a file: not the version of the copy at hand. */
+  /** Whether the server has begun to send a file, which is not the version of the copy. */
   #hasBegun = false;
   /** The maximum number of bytes that were reported. */
   #reported = 0;

@@ -13,7 +13,7 @@ export interface FetchOptions extends RequestPolicy {
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** Called at least once a second while a retry is waited for. */
   readonly onHeartbeat?: (() => void) | undefined;
-  /** Downloads that have begun, by URL. Whoever asks for the same file gets the same download. */
+  /** Downloads that have begun, by URL. All requests for the same file share one download. */
   readonly downloads?: Map<string, Promise<Blob | undefined>>;
   /** The size and hash that files must have, by their path, in addition to what the archive says. */
   readonly integrity?: Readonly<Record<string, Integrity>> | undefined;
@@ -28,7 +28,7 @@ export interface FetchOptions extends RequestPolicy {
    * undefined if it had no such file. Not called for a private file.
    */
   readonly onCopy?: OnCopy | undefined;
-  /** Undefined if nothing is kept for the next visit. */
+  /** Undefined if nothing is cached for the next visit. */
   readonly cache?: FileCache | undefined;
   /** @default the browser's */
   readonly clock?: Clock;
@@ -38,8 +38,8 @@ export interface FetchOptions extends RequestPolicy {
 
 /**
  * Reads a file from the cache or downloads it, or joins a download of it that runs already.
- * @param expected given for a file that must be there: its progress is told from the start, with its size where that is
- *   known
+ * @param expected given for a file that must be there: its progress is reported from the start, with its size where
+ *   that is known
  * @returns undefined if there is no such file
  * @throws what `downloadFile` throws
  */
@@ -56,8 +56,8 @@ export function fetchFile(
   const fetch = (): Promise<Blob | undefined> => fetchOne(url, file, options, expected);
   const running = begun ? checked(begun, file, expected!, fetch) : fetch();
   downloads?.set(url.href, running);
-  // A download that begins early may fail before anyone asks for its file. It has been retried: whoever asks gets its
-  // failure.
+  // A download that begins early may fail before anyone asks for its file. It has been retried, so a later call gets
+  // its failure.
   running.catch(() => {});
   return running;
 }

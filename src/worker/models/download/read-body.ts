@@ -4,8 +4,8 @@ import type { Clock } from '../../../shared/clock.js';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Chunks are moved into a Blob when they have so many bytes: the browser keeps a Blob outside of the worker's memory,
- * or on disk.
+ * Parts are moved into a Blob when they have this many bytes, because the browser stores a Blob outside of the worker's
+ * memory, or on disk.
  */
 const FLUSH_BYTES = 4 * 2 ** 20;
 
@@ -77,7 +77,7 @@ export async function readBody(
   }
 }
 
-/** A connection on which nothing arrives for so long counts as broken. */
+/** A connection without data for this long counts as broken. */
 const STALL_MS = 30_000;
 
 /** Aborts an attempt if nothing arrives for long. */

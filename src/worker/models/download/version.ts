@@ -1,6 +1,6 @@
 import type { Validators } from '../../../contract/downloads.js';
 
-/** The version of a file that a response holds, as far as its headers tell. */
+/** The version of a file in a response, as far as its headers tell. */
 export interface Version extends Validators {
   /** The file's size, if the body is the file itself and not a compressed form of it. */
   readonly size: number | undefined;
@@ -52,7 +52,7 @@ export function continues(response: Response, version: Version, offset: number):
   if (range === null) return length !== undefined && version.size !== undefined && offset + length === version.size;
   const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range.trim()) ?? [];
   if (Number(first) !== offset) return false;
-  // Without either size, nothing tells whether the range goes on to the end.
+  // Without either size, nothing tells whether the range extends to the end.
   const end = size === '*' ? version.size : Number(size);
   return Number(last) + 1 === end && (version.size ?? end) === end;
 }

@@ -1,4 +1,4 @@
-/** What of a repository says how a handler's inputs are made: the processors' files, and keys of `handler:`. */
+/** The preprocessing of a repository: the processors' files, and keys of `handler:`. */
 import { TabServeError } from '../../../contract/errors.js';
 import type { HuggingFaceTask, Processor } from '../../../contract/hugging-face-task.js';
 import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
@@ -15,7 +15,7 @@ import { timmConfigOf, timmProcessing } from './timm.js';
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
-/** What says how inputs are made. */
+/** The files and keys that define the preprocessing. */
 export interface Prepared {
   /** Keys of `handler:`. */
   readonly handler: Json;
@@ -31,7 +31,7 @@ type GivenTask = Partial<HuggingFaceTask> & {
   readonly ownHandler: string | undefined;
 };
 
-/** Returns what says how inputs are made by some processors. */
+/** Returns the files and keys that define the preprocessing of some processors. */
 export async function prepared(
   source: Source,
   processors: readonly Processor[],
@@ -66,7 +66,7 @@ async function textConfig(
       ).readSentenceTransformers(source, config['model_type'], own)
     : { handler: {}, files: {} };
   const isLimited = own['maxLength'] === undefined && !task.generates;
-  // Of a model of images and texts, a part of the config is about texts.
+  // The config of a model of images and texts has a part about texts.
   const part = task.processor === 'both' ? config['text_config'] : config;
   return {
     handler: { ...(isLimited && isRecord(part) && maxLengthOf(part, limits)), ...sentences.handler },
@@ -93,7 +93,7 @@ function otherHandler({ handler, ownHandler }: GivenTask): string | undefined {
     : undefined;
 }
 
-/** A length from which there is no limit: transformers writes 1e30 for none. */
+/** A length that means no limit: transformers writes 1e30 for none. */
 const NO_LIMIT = 1e9;
 
 /** Models whose positions begin after the number of the padding token, as RoBERTa's. */

@@ -17,8 +17,8 @@ export const FOLDERS = ['onnx/', ''];
 
 /**
  * Returns where the models of a task may be.
- * @throws `model-not-found` if one is not among the local files in any precision that `config` allows; `model-config` if
- *   `engine.dtype` names what is no node
+ * @throws `model-not-found` if one is not among the local files in any precision that `config` allows; `model-config`
+ *   if `engine.dtype` names something that is not a node
  */
 export function modelsOf(
   source: Source,

@@ -4,12 +4,12 @@ import type { Source } from '../sources/source.js';
 import { FOLDERS } from './models.js';
 import { TASKS } from '../../tasks/index.js';
 
-/** Of a repository whose architecture no handler is for, or that lacks the file of its handler's model. */
+/** The errors of a repository whose architecture has no handler, or that lacks the file of its handler's model. */
 const CODES: ReadonlySet<ErrorCode> = new Set(['unknown-handler', 'model-not-found']);
 
 /**
  * Returns the error for a repository that cannot be opened; if it has the parts of another handler's model, with that
- * handler's name. Of a server, it asks for the files.
+ * handler's name. On a server, it requests the files.
  */
 export async function withParts(error: TabServeError, source: Pick<Source, 'has'>): Promise<TabServeError> {
   if (!CODES.has(error.code)) return error;

@@ -6,7 +6,7 @@ import { readObject } from '../json.js';
 import type { Source } from '../sources/source.js';
 
 export const PREPROCESSOR = 'preprocessor_config.json';
-/** Where transformers 5 writes the processors of a model that reads more than one kind of input, as parts of one file. */
+/** The file in which transformers 5 stores the processors of a model with several kinds of inputs. */
 const PROCESSOR = 'processor_config.json';
 
 /**

@@ -86,7 +86,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const models = await Promise.resolve()
     .then(() => modelsOf(source, merged, task))
     .catch(async (error: unknown) => {
-      // A handler that is not there is told before a file that it would need.
+      // A missing handler is reported before a file that it would need.
       const unknown = handler !== undefined && !task ? choice.handlerClass?.(handler) : undefined;
       const first = await Promise.resolve(unknown).then(
         () => error,
@@ -122,7 +122,7 @@ async function addFile(source: Source, path: string, files: Record<string, Blob>
   if (file) files[path] = file;
 }
 
-/** Adds a file of what was read from a part of another, if there is one. */
+/** Adds a file with what was read from a part of another file, if there is one. */
 function addJson(json: Json | undefined, path: string, files: Record<string, Blob>): void {
   if (json) files[path] = new Blob([JSON.stringify(json)]);
 }
@@ -139,7 +139,7 @@ const NODE_KEYS: Readonly<Record<Processor, readonly string[]>> = {
   tokenizer: ['maxLength', 'padTo'],
 };
 
-/** Returns the nodes' archives with what says how their inputs are made. @param shared the workflow's keys */
+/** Returns the nodes' archives with their preprocessing. @param shared the workflow's keys */
 function withInputs(
   nodes: Readonly<Record<string, Archive>>,
   inputs: readonly (readonly [string, Prepared])[],
@@ -161,8 +161,8 @@ function withInputs(
 }
 
 /**
- * Returns the name of the handler for a model. If there is none, it is the architecture's own name: whoever loads the
- * handler then reports it, unless the caller has chosen another.
+ * Returns the name of the handler for a model. If there is none, it is the architecture's own name: loading the handler
+ * then reports it, unless the caller has chosen another.
  */
 function handlerOf(config: Json): string | undefined {
   const architecture = architectureOf(config);
@@ -179,7 +179,7 @@ function handlerOf(config: Json): string | undefined {
     const isMet =
       (label === undefined || labels.some((one) => one.toLowerCase().startsWith(label))) &&
       (keys === undefined || keys.some((key) => Object.hasOwn(config, key)));
-    // A label says more than a key: cross-encoders of entailment have both.
+    // A label is more specific than a key: cross-encoders of entailment have both.
     const conditions = label !== undefined ? 2000 : keys !== undefined ? 1000 : 0;
     return isMet ? [{ name, rank: ending.length + conditions }] : [];
   });
@@ -194,7 +194,7 @@ function contradictionOf(
 ): Pick<Archive, 'contradiction'> {
   const { architectures = [] } = (handler !== undefined && TASKS[handler]) || {};
   const isOfTask = ownHandler !== undefined && Object.hasOwn(TASKS, ownHandler);
-  // Any model without its head makes features, whatever it was trained for.
+  // Any model without its head returns features, whatever it was trained for.
   const takesAny = architectures.every((ending) => ending.endsWith('WithProjection'));
   const serves = architectures.some((ending) => architectureOf(config)?.endsWith(ending));
   if (handler === ownHandler || !isOfTask || takesAny || serves) return {};

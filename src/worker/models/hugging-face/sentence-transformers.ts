@@ -48,8 +48,8 @@ export interface SentenceKeys {
 }
 
 /**
- * Reads how a repository of sentence-transformers (5.7) makes a vector of a text: `modules.json` with the modules that
- * it lists, `sentence_bert_config.json`, and the prompts of `config_sentence_transformers.json`.
+ * Reads how a repository of sentence-transformers (5.7) computes a vector from a text: `modules.json` with the modules
+ * that it lists, `sentence_bert_config.json`, and the prompts of `config_sentence_transformers.json`.
  * @param type the `model_type` of `config.json`
  * @param own the caller's own keys of `handler:`, which win
  * @returns nothing if there is no `modules.json`

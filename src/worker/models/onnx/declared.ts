@@ -6,9 +6,9 @@ import { encode, encodeNumber, join } from './protobuf-writer.js';
 /** Requests a file. */
 export type RequestUrl = (url: URL, extra: RequestExtras) => Promise<Response>;
 
-/** Has the version of the format, which is the first field. */
+/** This part has the version of the format, which is the first field. */
 const HEAD_BYTES = 16;
-/** Has inputs and outputs, which follow the weights; many models have a few hundred bytes of them. */
+/** This part has inputs and outputs, which follow the weights; in many models they have a few hundred bytes. */
 const TAIL_BYTES = 2 ** 18;
 /** An older model lists its weights among its inputs. */
 const MIN_VERSION = 4;
@@ -66,11 +66,11 @@ function versionOf(head: Uint8Array): number {
 }
 
 /**
- * Returns a model with the inputs and outputs at the end of a file. Where they begin is not known: it is the first place
- * from which nothing but the fields that may stand there leads to the file's end.
+ * Returns a model with the inputs and outputs at the end of a file. Their position is not known. It is the first one
+ * from which only the fields that may be there lead to the file's end.
  */
 export function declaredIn(tail: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
-  // From where nothing leads to the end: no place is tried twice, whatever the weights are.
+  // Positions from which nothing leads to the end, so that no position is tried twice, whatever the weights are.
   const failed = new Set<string>();
   for (let at = tail.indexOf(INPUT * 8 + 2); at >= 0; at = tail.indexOf(INPUT * 8 + 2, at + 1)) {
     const graph = graphFrom(tail.subarray(at), failed);

@@ -2,13 +2,13 @@ import { TabServeError } from '../../../contract/errors.js';
 import { OWN_FILE } from './graph.js';
 import { fields, find, text } from './protobuf.js';
 
-/** Subgraphs may be nested so deep. */
+/** The limit for nested subgraphs. */
 const MAX_DEPTH = 32;
 
 /**
- * Returns the files, beside an ONNX model, that hold its large tensors: the `location` of each tensor with external
- * data, relative to the model; not the model itself, which a graph without weights names. Field numbers: `onnx.proto` of ONNX (IR
- * version 10).
+ * Returns the files with an ONNX model's large tensors: the `location` of each tensor with external data, relative to
+ * the model; not the model itself, which a graph without weights names. Field numbers: `onnx.proto` of ONNX (IR version
+ * 10).
  * @throws `model-format` for a location that leads out of the model's folder
  */
 export function readExternalData(model: Uint8Array): readonly string[] {
@@ -21,7 +21,7 @@ export function readExternalData(model: Uint8Array): readonly string[] {
       if (field === 25) for (const node of fields(value)) readNode(7, node, locations, 0);
     }
   } catch (cause) {
-    // A model that is damaged, or none, is reported where its signature is read.
+    // A file that is damaged, or not a model, is reported where its signature is read.
     if (!(cause instanceof RangeError)) throw cause;
   }
   return [...locations];
@@ -43,7 +43,7 @@ function readGraph(graph: Uint8Array, locations: Set<string>, depth: number): vo
   }
 }
 
-/** Reads a node, if `part` is one: its attributes may hold tensors and graphs. */
+/** Reads a node, if `part` is one: its attributes may contain tensors and graphs. */
 function readNode(nodes: number, { field, value: node }: Field, locations: Set<string>, depth: number): void {
   if (field !== nodes || typeof node === 'number') return;
   for (const { field, value: attribute } of fields(node)) {

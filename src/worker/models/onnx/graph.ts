@@ -12,7 +12,7 @@ const MIN_BYTES = 2 ** 16;
 const MIN_FILE_BYTES = 2 ** 24;
 /** How much of a file is read at once. */
 const WINDOW_BYTES = 2 ** 17;
-/** A field's tag and length have at most so many bytes each. */
+/** The maximum number of bytes of a field's tag, and of its length. */
 const VARINT_BYTES = 10;
 
 /**
@@ -66,7 +66,7 @@ async function detach(reader: WindowReader, { number, value }: FieldRange): Prom
   return encode(5, [...rest, ...entries.flat(), ...encodeNumber(14, 1)]);
 }
 
-/** Copies a message. @param change returns what takes the place of a field; undefined if the field is copied */
+/** Copies a message. @param change returns what replaces a field; undefined if the field is copied */
 async function copy(
   reader: WindowReader,
   message: Range,

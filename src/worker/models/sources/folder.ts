@@ -9,8 +9,8 @@ import type { SpeculativeReads, Source } from './source.js';
 const TEXT = /\.(json|ya?ml|txt)$/i;
 
 /**
- * Returns the files of a folder on a server, or a file and those beside it. With `options.downloads`, files can begin
- * to be downloaded before they are read.
+ * Returns the files of a folder on a server, or a file and the others in its folder. With `options.downloads`, files
+ * can begin to be downloaded before they are read.
  * @param location its query is sent with each file
  * @param root where the folder lies in the whole archive, for a workflow's node: see `Archive.root`
  */
@@ -53,13 +53,13 @@ export function folderSource(location: ModelUrl, options: FetchOptions, root = '
   };
 }
 
-/** Begins a download. Returns whether the server has the file as soon as it answers, while the download goes on. */
+/** Begins a download. Returns whether the server has the file as soon as it answers, while the download continues. */
 async function isThere(
   download: (over: Pick<FetchOptions, 'onProgress'>) => Promise<Blob | undefined>,
   { onProgress }: FetchOptions,
 ): Promise<boolean> {
   return await new Promise((resolve, reject) => {
-    // What is reported at once is that a download begins; later on, only a file that exists makes progress.
+    // Only the beginning of a download is reported at once, because only a file that exists makes progress later.
     let isAnswer = false;
     const running = download({
       onProgress: (progress) => {
@@ -75,8 +75,8 @@ async function isThere(
 type Begin = NonNullable<Source['begin']>;
 
 /**
- * Returns speculative reads from a folder on a server. Until they are kept, no other download joins theirs, and their
- * progress is not told.
+ * Returns speculative reads from a folder on a server. Until `keep` is called, no other download joins theirs, and
+ * their progress is not reported.
  * @param options those that the folder is read with
  * @param beginWith returns what begins a download with these options over the folder's own
  */
@@ -85,7 +85,7 @@ export function speculativeReads(
   beginWith: (over: Pick<FetchOptions, 'downloads' | 'found' | 'signal' | 'onProgress'>) => Begin,
 ): SpeculativeReads {
   const begun = new Map<string, Promise<Blob | undefined>>();
-  /** Of each file, the first report, which has its size, and the last. */
+  /** The first report of each file, which has its size, and the last one. */
   const untold = new Map<string, readonly FileProgress[]>();
   const dropped = new AbortController();
   let isKept = false;

@@ -8,7 +8,7 @@ const MAX_BYTES = 2 ** 32;
  * An archive may unpack to this many times its size; weights compress to half of theirs. Deflate can reach 1032 times.
  */
 const MAX_RATIO = 100;
-/** An archive may unpack to this many bytes whatever its size, since small weights can be mostly zeros. */
+/** An archive may unpack to this many bytes whatever its size, because small weights can be mostly zeros. */
 const ALWAYS_ALLOWED = 2 ** 26;
 const MAX_PATH_LENGTH = 1024;
 /** What macOS and Windows add to folders and archives. */

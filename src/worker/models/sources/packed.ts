@@ -5,13 +5,13 @@ import { checkFile, normalizePaths } from '../integrity.js';
 import { bytesOf, whileReading } from '../read-blob.js';
 import { expectedOf, missingFrom, refusePointer, type Source } from './source.js';
 
-/** Files that are at hand: in a zip file, or by path. */
+/** Local files: in a zip file, or by path. */
 export type LocalFiles = NonNullable<Archive['local']>;
 
 /** `PK`. */
 const ZIP_MAGIC = [0x50, 0x4b];
 const GZIP_MAGIC = [0x1f, 0x8b];
-/** `ustar`, behind the first file's name, size and so on. */
+/** `ustar`, after the first file's name, size and so on. */
 const TAR_MAGIC = { at: 257, bytes: [0x75, 0x73, 0x74, 0x61, 0x72] };
 
 /**
@@ -38,7 +38,7 @@ export async function unpack(name: string, packed: Blob): Promise<LocalFiles> {
 }
 
 /**
- * Returns the files at hand of an archive. Their paths are in NFC, and are found in any spelling.
+ * Returns the local files of an archive. Their paths are in NFC, and are found in any spelling.
  * @param integrity what they must be, in addition to what is expected of each
  * @param root the folder of a workflow's node: see `Archive.root`
  * @throws `model-format`, `unsupported` if it is a damaged zip file
@@ -89,7 +89,7 @@ function openOnce(url: string, packed: Blob): Promise<Source> {
   return opening;
 }
 
-/** Returns files at hand: those that the visitor picked, or that were unpacked. */
+/** Returns local files: those that the visitor picked, or that were unpacked. */
 export function filesSource(url: string, files: Readonly<Record<string, Blob>>): Source {
   const paths = Object.keys(files);
   return {

@@ -83,10 +83,13 @@ export function knownOf(path: string, integrity: Integrities): Integrity | undef
   return known === undefined ? undefined : integrity[known];
 }
 
-/** A pointer has at most so many bytes (git-lfs/docs/spec.md). */
+/** The maximum number of bytes of a pointer (git-lfs/docs/spec.md). */
 const MAX_POINTER_BYTES = 1024;
 
-/** Refuses what Git has in place of a large file until Git LFS has downloaded it. @throws `model-format` */
+/**
+ * Refuses the pointer that Git has instead of a large file until Git LFS has downloaded the file. @throws
+ * `model-format`
+ */
 export async function refusePointer(file: Blob, path: string): Promise<void> {
   if (
     file.size > MAX_POINTER_BYTES ||

@@ -39,7 +39,7 @@ const BLOCK = 512;
 const [SIZE_AT, SIZE_LENGTH, TYPE_AT, MAGIC_AT, MAGIC] = [124, 12, 156, 257, 'ustar'] as const;
 /** Links, devices and folders. */
 const WITHOUT_CONTENT = new Set('123456');
-/** These, files, and the headers of POSIX and GNU for long names. */
+/** Also files, and the headers of POSIX and GNU for long names. */
 const TYPES = new Set([...WITHOUT_CONTENT, ...'0xgLK', '\0']);
 
 /**

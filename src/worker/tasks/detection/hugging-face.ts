@@ -6,7 +6,7 @@ import { architectureOf, underivable, type Json } from '../../../shared/hugging-
 const SOFTMAX = { decoder: 'detr' };
 const SIGMOID = { decoder: { detr: { activation: 'sigmoid', multiLabel: true } } };
 
-/** Of models without a mask of padding: as in transformers, their boxes are nevertheless fractions of the image alone. */
+/** Models without a padding mask, whose boxes are nevertheless fractions of the image alone, as in transformers. */
 const OF_IMAGE = { boxesOf: 'image' };
 
 /** The detectors: their decoder, and the field of `config.json` with the most detections, if it is not 100. */

@@ -68,7 +68,7 @@ async function explainRow(
         const repeated = others.map(([name, tensor]) => [name, concat(drawn.map(() => tensor))]);
         const scores = await scoresOf({ ...Object.fromEntries(repeated), ...variants }, drawn.length);
         return drawn.map((mask, at) => {
-          // A detector without labels has no score for a class above those that it finds.
+          // A detector without labels has no score for classes above those that it finds.
           const score = scores[at]![target.index] ?? 0;
           masks.add(mask, score);
           return score;

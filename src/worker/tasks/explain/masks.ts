@@ -5,7 +5,7 @@ import { invalidInput } from '../../../contract/errors.js';
 import { MAX_VARIANTS } from '../../../contract/limits.js';
 import type { Size } from '../../outputs/boxes/decoder.js';
 
-/** Masks of one size, to be drawn in order, and the heat map of the scores of the images that they show. */
+/** Masks of one size, to be generated in order, and the heat map of the scores of the images that they show. */
 export interface Masks {
   readonly count: number;
   /** Returns the next mask, `height` · `width` numbers in 0..1. */
@@ -74,10 +74,10 @@ export interface RiseOptions {
 }
 
 /**
- * Draws the random masks of RISE (Petsiuk, Das and Saenko, arXiv:1806.07421): each is a grid of `grid` × `grid` cells,
- * of which each is 1 with `probability`, enlarged bilinearly (pixel centers at half pixels) to `grid` + 1 cells of
- * ⌈size / grid⌉ pixels and cut to the image's size at a random place. The heat of a pixel is
- * Σ score · mask / (`probability` · `masks`).
+ * Samples the random masks of RISE (Petsiuk, Das and Saenko, arXiv:1806.07421): each is a grid of `grid` × `grid`
+ * cells, of which each is 1 with `probability`, enlarged bilinearly (pixel centers at half pixels) to `grid` + 1 cells
+ * of ⌈size / grid⌉ pixels and cut to the image's size at a random position. The heat of a pixel is Σ score · mask /
+ * (`probability` · `masks`).
  *
  * The numbers are those of `numpy.random.RandomState(seed).random_sample()`, for each mask in this order: the cells row
  * by row, 1 if the number is below `probability`; the number of rows to cut off, ⌊number · cell height⌋; that of
@@ -133,7 +133,7 @@ const SIZE = 624;
 
 /**
  * Returns a generator of uniform numbers in [0, 1) with 53 bits: MT19937 (Matsumoto and Nishimura, 1998, `init_genrand`
- * and `genrand_res53`). It draws the same numbers as `numpy.random.RandomState(seed).random_sample()`.
+ * and `genrand_res53`). It generates the same numbers as `numpy.random.RandomState(seed).random_sample()`.
  * @param seed an integer in 0..2³² − 1
  */
 export function mersenneTwister(seed: number): () => number {

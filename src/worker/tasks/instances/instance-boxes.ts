@@ -56,8 +56,8 @@ export async function maskForm(model: ModelFacts): Promise<InstanceForm> {
 }
 
 /**
- * Creates the form of YOLO's segmentation, in which a sum of prototypes is the mask: each detection has a coefficient for
- * each of them, behind the columns that a decoder of boxes reads.
+ * Creates the form of YOLO's segmentation, in which a sum of prototypes is the mask: each detection has a coefficient
+ * for each of them, after the columns that a decoder of boxes reads.
  * @throws `model-config` if the outputs are not there
  */
 export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: ModelFacts): Promise<InstanceForm> {
@@ -115,7 +115,7 @@ export async function prototypeForm(name: 'yolov8' | 'yolov5' | 'rows', model: M
 }
 
 /**
- * Returns the proposals that count, with their masks; not those whose mask is empty.
+ * Returns the proposals above the threshold, with their masks, without those whose mask is empty.
  * @param maskOf of a proposal, and its box in pixels of the photo
  */
 async function masked(

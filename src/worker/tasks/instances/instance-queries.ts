@@ -18,10 +18,10 @@ export function queryOutputs(outputs: readonly OutputInfo[]): readonly [classes:
 }
 
 /**
- * Creates the form of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former, OneFormer,
- * DETR.
+ * Creates the form of models that have a class and a mask for each of their queries: MaskFormer, Mask2Former,
+ * OneFormer, DETR.
  * @param side the side of the square that the masks are interpolated to; undefined for their own size
- * @param hasSubtasks whether the model is told what to segment
+ * @param hasSubtasks whether an input tells the model what to segment
  * @throws `model-config` if the outputs are not there
  */
 export function queryForm({ outputs }: ModelFacts, side: number | undefined, hasSubtasks: boolean): InstanceForm {

@@ -116,16 +116,16 @@ export interface InstanceSegmenterConfig extends VisionConfig {
 /**
  * Finds the objects and regions of a photo, each with its pixels. The model has one of three forms, `handler.decoder`:
  *
- * - A class and a mask for each of its queries, as MaskFormer, Mask2Former, OneFormer and DETR, by transformers' pipeline
- *   `image-segmentation`: `class_queries_logits` `[rows, queries, classes + 1]` and `masks_queries_logits` `[rows, queries,
- *   height, width]`, or DETR's `logits` and `pred_masks`. A pixel is in one segment only. OneFormer is told in words what to
- *   segment, for which it needs its tokenizer: the param `subtask`.
+ * - A class and a mask for each of its queries, as MaskFormer, Mask2Former, OneFormer and DETR, by transformers'
+ *   pipeline `image-segmentation`: `class_queries_logits` `[rows, queries, classes + 1]` and `masks_queries_logits`
+ *   `[rows, queries, height, width]`, or DETR's `logits` and `pred_masks`. A pixel is in one segment only. A text tells
+ *   OneFormer what to segment (the param `subtask`), for which it needs its tokenizer.
  * - torchvision's Mask R-CNN: `boxes` `[boxes, 4]`, `labels`, `scores`, and `masks` `[boxes, 1, height, width]`.
  * - YOLO's segmentation: boxes with a coefficient for each of some prototypes, `[rows, prototypes, height, width]`.
  *
  * The default transforms are ImageNet's, for a square.
- * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax }, mask: { width, height, runs } }, …]`, best first; box and mask
- *   in pixels of the image; `paintInstances` makes them an `ImageData`
+ * @answer `[{ label, score, box: { xmin, ymin, xmax, ymax }, mask: { width, height, runs } }, …]`, best first; box
+ *   and mask in pixels of the image; `paintInstances` makes them an `ImageData`
  */
 export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   declare readonly paramsType?: InstanceSegmenterParams;
@@ -153,7 +153,7 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
   );
 
   #form!: InstanceForm;
-  /** Undefined if the model is not told what to segment. */
+  /** Undefined if no input tells the model what to segment. */
   #tasks: TaskTokens | undefined;
 
   /**
@@ -217,7 +217,7 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     return [TASK_INPUT];
   }
 
-  /** Runs the model, which may have to be told what to segment in each photo. */
+  /** Runs the model, with the input that tells it what to segment in each photo, if it has one. */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     if (!this.#tasks) return await super.inference(inputs, context);
     const rows = inputs[this.inputInfo.name]!.dims[0]!;

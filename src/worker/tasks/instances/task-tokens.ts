@@ -1,4 +1,4 @@
-/** The text by which OneFormer is told what to segment. */
+/** The text that tells OneFormer what to segment. */
 import type { Context } from '../../../contract/handler.js';
 import type { Tensor, TensorInfo } from '../../../contract/tensors.js';
 import { loadScript } from '../../../shared/load-script.js';
@@ -26,8 +26,8 @@ export class TaskTokens {
   }
 
   /**
-   * Returns the input for the subtask of each row. Behind the text are zeros, as from transformers' `OneFormerProcessor`,
-   * with which the models were trained; its pipeline has the tokenizer's own padding there.
+   * Returns the input for the subtask of each row. After the text are zeros, as from transformers'
+   * `OneFormerProcessor`, with which the models were trained; its pipeline has the tokenizer's own padding there.
    */
   tensor(subtasks: readonly Subtask[]): Tensor {
     const { dtype, dims } = this.#info;

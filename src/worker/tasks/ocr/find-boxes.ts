@@ -10,15 +10,15 @@ import { findOutlines, type TextMap } from './regions.js';
 export interface FindOptions {
   /** Pixels of the map above it are text. */
   readonly threshold: number;
-  /** The least mean of the map within a box. */
+  /** The minimum mean of the map within a box. */
   readonly boxThreshold: number;
   /** By how much a box grows: the margin is area × ratio / perimeter. */
   readonly unclipRatio: number;
 }
 
-/** The maximum number of outlines that are looked at. */
+/** The maximum number of outlines that are examined. */
 const MAX_OUTLINES = 1000;
-/** The least side of a box on the map, before it grows; it is two more afterwards. */
+/** The minimum side of a box on the map, before it grows; it is two more afterwards. */
 const MIN_SIDE = 3;
 /** Boxes are dropped whose width or height in the photo is at most this. */
 const MIN_SIDE_IN_PHOTO = 3;

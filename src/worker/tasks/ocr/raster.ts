@@ -78,7 +78,7 @@ export function turnAround({ width, height, data }: Raster): Raster {
   return { width, height, data: turned };
 }
 
-/** Turns by 90° against the clock, as `np.rot90` does. */
+/** Turns by 90° counterclockwise, as `np.rot90` does. */
 function turnLeft({ width, height, data }: Raster): Raster {
   const turned = new Uint8Array(data.length);
   for (let y = 0, to = 0; y < width; y++)
@@ -89,7 +89,7 @@ function turnLeft({ width, height, data }: Raster): Raster {
   return { width: height, height: width, data: turned };
 }
 
-/** A line at least so many times higher than wide runs downwards. */
+/** A line that is at least this many times higher than wide runs downwards. */
 const DOWNWARDS = 1.5;
 
 /** Returns the size of a quadrilateral, cut out and made a rectangle, before it is turned. */
@@ -122,7 +122,7 @@ export function distance([x, y]: Point, [u, v]: Point): number {
   return Math.hypot(x - u, y - v);
 }
 
-/** OpenCV rounds positions to so many parts of a pixel. */
+/** OpenCV rounds positions to this many parts of a pixel. */
 const PARTS = 32;
 
 function warp(image: Raster, quad: Quad, width: number, height: number): Raster {

@@ -32,7 +32,7 @@ type Size = Pick<Raster, 'width' | 'height'>;
 /** The `params` of a text detector. */
 export interface TextDetectorParams {
   /**
-   * The least mean of the map within a box. PaddleOCR: det_db_box_thresh.
+   * The minimum mean of the map within a box. PaddleOCR: det_db_box_thresh.
    * @minimum 0
    * @maximum 1
    * @default 0.6

@@ -12,7 +12,7 @@ import { unwrap, type Row } from '../../handlers/row.js';
 export interface LineForm {
   /** The height of the tensor, in pixels. */
   readonly height: number;
-  /** Whether a line keeps its ratio of width to height, with zeros on the right; if not, it fills the tensor. */
+  /** Whether a line keeps its aspect ratio, with zeros on the right; if not, it fills the tensor. */
   readonly keepsRatio: boolean;
   readonly colorOrder: 'RGB' | 'BGR';
   /** Of numbers in 0..1: subtracted from each channel, in the order of the tensor's channels. */

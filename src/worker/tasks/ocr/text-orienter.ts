@@ -36,8 +36,8 @@ export interface TextOrienterConfig extends BaseHandlerConfig {
    */
   readonly size?: readonly [number, number];
   /**
-   * Whether a line keeps its ratio of width to height, with zeros on the right, unless it is too long. If not, it
-   * is scaled to the whole input.
+   * Whether a line keeps its aspect ratio, with zeros on the right, unless it is too long. If not, it is scaled to the
+   * whole input.
    * @default true
    */
   readonly keepsRatio?: boolean;

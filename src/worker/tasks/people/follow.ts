@@ -48,7 +48,7 @@ const FRAME_SECONDS = 1 / 30;
 
 /** Regions that overlap more show the same one. */
 const SAME_REGION = 0.5;
-/** For how many frames an id is kept for one that is not seen. */
+/** For how many frames an id is retained for a person who is not seen. */
 const LOST_FRAMES = 30;
 
 /** A lower score counts as this one: who is in the answer is followed, whatever the handler's `scoreThreshold` is. */

@@ -31,7 +31,7 @@ export class ImageEncoder extends VisionHandler<EncodedImage> {
   }
 }
 
-/** Encodes images, those that the page keeps once: what is made of them stays in the worker, in `context.kept`. */
+/** Encodes images. Those that the page retains are encoded once: the result stays in the worker, in `context.kept`. */
 export class EncodedImages {
   readonly #encoder: NodeHandler<ImageEncoder>;
   /** Images that the page keeps and that are being encoded, by their keys. */
@@ -41,7 +41,7 @@ export class EncodedImages {
     this.#encoder = encoder;
   }
 
-  /** @throws `state-lost` if the page has sent the key alone, and nothing is kept; what the encoder throws */
+  /** @throws `state-lost` if the page has sent only the key, and nothing is cached; what the encoder throws */
   async of(image: ImageInput | KeptMessage<ImageInput>, context: Context): Promise<EncodedImage> {
     if (!isKept(image)) return await this.#encode(image, context);
     const { keptKey } = image;

@@ -100,7 +100,7 @@ export async function readSpeechModel(
       `speech_recognizer needs a model with an input [rows, samples] and an output [rows, frames, classes]; this one has the inputs ${model.inputs.map(({ name, dims }) => `"${name}" [${dims.map((dim) => dim ?? '?').join(', ')}]`).join(', ')} and the output "${output.name}" of ${output.dims.length} dims. ${NEITHER}`,
     );
   const vocabulary = vocabularyOf(tokens!, tokenizer!);
-  // Tokens that were added for training may have numbers behind the model's classes.
+  // Tokens that were added for training may have numbers after the model's classes.
   const last = Math.max(...(Object.values(tokens!) as number[]));
   const count = output.dims[2];
   if (typeof count === 'number' && last >= count)

@@ -35,7 +35,7 @@ export type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
 
 /** The key of every handler of sound; the default is the repository's. */
 
-/** What `inference` returns: the likeliest class of each frame, int32 `[rows, frames]`; −1 behind a row's last one. */
+/** What `inference` returns: the likeliest class of each frame, int32 `[rows, frames]`; −1 after a row's last one. */
 const FRAMES = 'frames';
 
 /** The keys of `handler:` that only the config sets. */
@@ -51,8 +51,8 @@ export interface SpeechRecognizerConfig extends AudioHandlerConfig {
 }
 
 /**
- * Writes what is said in a recording, with a CTC model such as wav2vec 2.0, HuBERT or WavLM, which returns a score for
- * each character in each frame of sound. The text is that of transformers' pipeline `automatic-speech-recognition`: the
+ * Transcribes a recording with a CTC model such as wav2vec 2.0, HuBERT or WavLM, which returns a score for each
+ * character in each frame of sound. The text is that of transformers' pipeline `automatic-speech-recognition`: the
  * likeliest characters, without a language model. Sound longer than `chunkLength` is divided into chunks, as with the
  * pipeline's `chunk_length_s`. The rows of a batch run one after the other, so that padding changes no answer.
  *

@@ -102,7 +102,7 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     return answers;
   }
 
-  /** Returns the vectors of texts: those that are kept, and what the part makes of the others. */
+  /** Returns the vectors of texts: the cached ones, and those that the part computes for the others. */
   async #textVectors(texts: readonly TextInput[], context: Context): Promise<readonly (Embedding | PredictionError)[]> {
     const vectors = texts.map((text): Embedding | PredictionError | undefined => {
       const kept = context.kept.get(keyOf(text)) as Embedding | undefined;
@@ -124,7 +124,7 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
   }
 }
 
-/** Returns the key by which the vector of a text is kept; undefined for a file, and for a pair of texts. */
+/** Returns the key by which the vector of a text is cached; undefined for a file, and for a pair of texts. */
 function keyOf(input: TextInput): string | undefined {
   if (typeof input === 'string') return `text/${input}`;
   const isText = !(input instanceof Blob) && Object.keys(input).length === 1;

@@ -138,7 +138,7 @@ export class ZeroShotObjectDetector extends DetectionHandler {
 
   /**
    * Runs the model on one image after the other, with its labels' texts. Returns `logits`, `[images, texts, queries]`,
-   * and `pred_boxes`, `[images, texts, queries, 4]`. An image with fewer labels has logits of −∞ behind them.
+   * and `pred_boxes`, `[images, texts, queries, 4]`. An image with fewer labels has logits of −∞ after them.
    */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const rows: (Awaited<ReturnType<typeof joinTextQueries>> | undefined)[] = [];

@@ -159,7 +159,7 @@ function* clustersOf(text: string): Generator<string> {
   let size = SEGMENTED;
   for (let from = 0; from < text.length;) {
     const clusters = [...segmenter.segment(text.slice(from, from + size))];
-    // The last one may go on behind this part.
+    // The last one may continue after this part.
     if (from + size < text.length) clusters.pop();
     size = clusters.length === 0 ? size * 2 : SEGMENTED;
     for (const { segment } of clusters) {

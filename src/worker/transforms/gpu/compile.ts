@@ -50,7 +50,7 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
     if (isDisposed) throw new Error('The transforms have been disposed of.');
   };
 
-  // All frames of a video have the same size: what one image needs is kept for the next one.
+  // All frames of a video have the same size: what one image needs is cached for the next one.
   let last: Planned | undefined;
   let current: { readonly of: Planned; readonly source: PixelSource; readonly resources: Resources } | undefined;
   const planFor = (image: DecodedImage | ImageCrop): Planned => {
