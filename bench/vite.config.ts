@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { sourceWorkers } from '../scripts/vite/source-workers.ts';
-import { workerChunks } from '../src/tools/vite/worker-chunks.ts';
+import { workerScripts } from '../src/tools/vite/worker-scripts.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -33,7 +33,7 @@ export default defineConfig(({ mode }) => ({
   worker: {
     format: 'es',
     plugins: () => [sourceWorkers()],
-    rolldownOptions: { output: { codeSplitting: workerChunks(here('../src/')) } },
+    rolldownOptions: { output: { codeSplitting: workerScripts(here('../src/')) } },
   },
   resolve: {
     alias: [

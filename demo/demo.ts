@@ -139,9 +139,9 @@ export interface Input extends Adjustable {
   readonly actions: readonly HTMLElement[];
   /** Returns what to predict, or undefined while there is nothing. */
   current(): Picture | undefined;
-  /** Returns the camera while it runs; then its frames are predicted, in place of `current`. */
+  /** Returns the camera while it runs; then its frames are predicted, instead of `current`. */
   live?(): Live | undefined;
-  /** Returns what was given to `show`, unless the visitor has put an input of their own in its place. */
+  /** Returns what was given to `show`, unless the visitor has put an input of their own instead. */
   given(): Blob | undefined;
   /** Makes `given` the current input, and shows it; resolves once a result can be drawn on it. It calls no listener. */
   show(given: Blob): Promise<void>;

@@ -56,8 +56,8 @@ function camera(run: Run): string {
   const params = { trackThreshold: (run.params as { readonly scoreThreshold?: number }).scoreThreshold };
   return `${loading('tracker', 'object_tracker', { ...run, archive })}
 ${CAMERA}
-// While a frame is predicted, the latest one waits. If a worker or the GPU is lost, the loop goes on with the next
-// frame, and the ids go on.
+// While a frame is predicted, the latest one waits. If a worker or the GPU is lost, the loop continues with the next
+// frame, and the ids continue.
 const sequence = tracker.openSequence();
 for await (const { result } of sequence.frames(video, ${literal({ params })})) console.log(result);
 await tracker.dispose();

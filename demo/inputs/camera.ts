@@ -43,7 +43,8 @@ export function camera(video: HTMLVideoElement, facing: Facing, { stopped }: Cam
     stopped(new DeviceError(name, message));
   };
   const hidden = (): void => {
-    if (document.hidden) end('hidden', 'The camera was stopped because this tab was hidden. Start it again to go on.');
+    if (document.hidden)
+      end('hidden', 'The camera was stopped because this tab was hidden. Start it again to continue.');
   };
 
   return {

@@ -41,7 +41,7 @@ export function microphone({ heard, stopped }: MicrophoneEvents): Microphone {
   };
   const hidden = (): void => {
     if (document.hidden)
-      end('hidden', 'The microphone was stopped because this tab was hidden. Start it again to go on.');
+      end('hidden', 'The microphone was stopped because this tab was hidden. Start it again to continue.');
   };
   const record = async (track: MediaStreamTrack, signal: AbortSignal): Promise<void> => {
     try {

@@ -10,7 +10,7 @@ interface Shown {
   /** Whether a worker has looked for GPUs and threads. */
   readonly isProbed: boolean;
   readonly rows: readonly Row[];
-  /** The card of a link, which is shown in place of the rest. */
+  /** The card of a link, which is shown instead of the rest. */
   readonly shared: Card | undefined;
   readonly notes: Readonly<Partial<Record<CandidateName, string>>>;
 }

@@ -23,7 +23,7 @@ function mount(announce: (text: string) => void): Exhibited {
     report.element,
     part(
       'Recovery',
-      'End the worker of a running video, or its GPU: the video goes on, and no request fails.',
+      'End the worker of a running video, or its GPU: the video continues, and no request fails.',
       running.element,
     ),
   );

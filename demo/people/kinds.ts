@@ -63,7 +63,7 @@ ${loading(many, handler, { archive: `/${model.url}`, backends })}
 const camera = await navigator.mediaDevices.getUserMedia({ video: true });
 const context = document.querySelector('canvas')!.getContext('2d')!;
 
-// If the worker is lost, the loop goes on with the next frame, and the ids go on.
+// If the worker is lost, the loop continues with the next frame, and the ids continue.
 const sequence = ${many}.openSequence();
 for await (const { result, frame } of sequence.frames(camera)) {
   if (frame) context.drawImage(frame, 0, 0);

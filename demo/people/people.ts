@@ -1,4 +1,4 @@
-/** The page that follows faces, hands or bodies in a camera's picture, and goes on when its worker is killed. */
+/** The page that follows faces, hands or bodies in a camera's picture, and continues when its worker is killed. */
 import '../styles/instruments.css';
 import '../styles/people.css';
 import type { Sample } from '../demo.js';
@@ -177,7 +177,7 @@ function mount(announce: (text: string) => void): Exhibited {
   }
 
   function kill(): void {
-    say('The worker is gone. Another one is opened, and goes on with the next frame.');
+    say('The worker is gone. Another one is opened, and continues with the next frame.');
     follower?.kill();
   }
 

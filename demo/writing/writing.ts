@@ -1,4 +1,4 @@
-/** The page on which a small language model writes, and goes on when its worker is killed. */
+/** The page on which a small language model writes, and continues when its worker is killed. */
 import '../styles/instruments.css';
 import '../styles/writing.css';
 import type { Exhibit, Exhibited } from '../exhibit.js';
@@ -30,7 +30,7 @@ export const writing: Exhibit = {
   id: 'writing',
   title: 'Writing',
   summary:
-    'A tiny language model of our own goes on with your text. It has read 45 old books, fairy tales and others for children, and nothing else: its sentences sound like them, and mean little. Kill its worker in mid-sentence: the text goes on.',
+    'A tiny language model of our own continues your text. It has read 45 old books, fairy tales and others for children, and nothing else: its sentences sound like them, and mean little. Kill its worker in mid-sentence: the text goes on.',
   mount,
 };
 
@@ -206,7 +206,7 @@ function mount(announce: (text: string) => void): Exhibited {
   function kill(): void {
     writer?.kill();
     text.mark('Here the worker was killed.');
-    say('The worker is gone. Another one is opened, reads what is written, and goes on.');
+    say('The worker is gone. Another one is opened, reads what is written, and continues.');
   }
 
   /** Says something about the worker, under the buttons. */

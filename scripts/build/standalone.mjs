@@ -25,8 +25,8 @@ const WORKER_OF_PAGE = '../../worker/default.worker.js';
  */
 export async function buildStandalone(dist) {
   const worker = `${dist}/worker/default.worker.js`;
-  const { workerChunks } = await import(pathToFileURL(`${dist}/tools/vite/worker-chunks.js`).href);
-  const chunks = workerChunks(`${dist}/`);
+  const { workerScripts } = await import(pathToFileURL(`${dist}/tools/vite/worker-scripts.js`).href);
+  const chunks = workerScripts(`${dist}/`);
   const beside = [await siblings(dist)];
   const all = [
     ...(await bundle(`${dist}/built-in`, { worker }, '../standalone/', [linkParts()], chunks, '[name].js')),

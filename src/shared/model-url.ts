@@ -51,7 +51,7 @@ export function readModelUrl(href: string, option = 'model'): ModelUrl {
   const url = isHub(given) ? normalizedHubUrl(given) : given;
   url.hash = '';
   if (!URL.canParse('.', url))
-    throw wrong(`: nothing can lie beside it. Data at hand is passed as a File: new File([bytes], 'model.onnx').`);
+    throw wrong(`: it has no folder for other files. Pass local data as a File: new File([bytes], 'model.onnx').`);
   const name = nameOf(url.pathname);
   if (name === undefined) throw wrong(': its %-escapes are not UTF-8.');
   const repository = readHubUrl(url, option);

@@ -42,15 +42,15 @@ export function providerParams(options: ProviderOptions | undefined): Params {
 function paramsOf(options: CallOptions): Params {
   const { maxOutputTokens, temperature, topP, topK, seed, stopSequences = [], responseFormat } = options;
   const isGreedy = temperature === 0;
-  const drawn = { ...(!isGreedy && { temperature }), topP, topK };
-  const isDrawn = Object.values(drawn).some((value) => value !== undefined);
+  const sampling = { ...(!isGreedy && { temperature }), topP, topK };
+  const isSampled = Object.values(sampling).some((value) => value !== undefined);
   const params = {
     maxNewTokens: maxOutputTokens,
     seed,
     stop: stopSequences.length > 0 ? stopSequences : undefined,
     responseFormat: formatOf(responseFormat),
-    doSample: isGreedy ? false : isDrawn ? true : undefined,
-    ...drawn,
+    doSample: isGreedy ? false : isSampled ? true : undefined,
+    ...sampling,
     ...providerParams(options.providerOptions),
   };
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));

@@ -52,7 +52,7 @@ export function samplesOf(value: object, copied: boolean): AudioSamples | undefi
   if (isLive)
     throw new TabServeError(
       'invalid-input',
-      'A MediaStreamTrack or MediaStream is no input, since it goes on. Of audio, pass each piece that audioChunks(track) yields to a sequence; of video, use client.frames(track).',
+      'A MediaStreamTrack or MediaStream is no input, because it has no end. For audio, pass each segment that audioChunks(track) yields to a sequence; for video, use client.frames(track).',
     );
   return undefined;
 }

@@ -15,5 +15,5 @@ export function withToolAdvice(message: string): string {
   const option = named.find((name) => Object.hasOwn(INSTEAD, name));
   return option === undefined
     ? message
-    : `${message} With this tool, in place of the option ${option}: ${INSTEAD[option]}`;
+    : `${message} With this tool, instead of the option ${option}: ${INSTEAD[option]}`;
 }

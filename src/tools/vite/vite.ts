@@ -2,7 +2,7 @@ import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
 import { BROWSER_CANDIDATES, type CandidateName } from '../../contract/backends.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { workerChunks } from './worker-chunks.js';
+import { workerScripts } from './worker-scripts.js';
 
 /**
  * The modules of other packages that TabServe's own modules import in a browser. A test compares them with the build.
@@ -58,7 +58,7 @@ export function tabserve({ engines, assets }: TabServePluginOptions = {}): ViteP
         plugins: () => [modules],
         // Vite 7 and earlier, which have Rollup, do not read it.
         ...(worker?.format !== 'iife' && {
-          rolldownOptions: { output: { codeSplitting: workerChunks(pathOf('../../')) } },
+          rolldownOptions: { output: { codeSplitting: workerScripts(pathOf('../../')) } },
         }),
       },
       // Its own modules are served as they are: bundled, they would not find their workers and `.wasm` files.

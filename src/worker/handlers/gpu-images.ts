@@ -113,7 +113,7 @@ export class GpuImages {
       if (!times) return false;
       const { isEqual, cpu, gpu } = times;
       if (!isEqual) {
-        context.warn(`${KEPT} The GPU transforms them differently.`);
+        context.warn(`${ON_CPU} The GPU transforms them differently.`);
         return false;
       }
       const isFaster = gpu < cpu;
@@ -138,10 +138,10 @@ export class GpuImages {
   }
 }
 
-const KEPT = 'Images are transformed on the CPU.';
+const ON_CPU = 'Images are transformed on the CPU.';
 
 function cannot(error: unknown): string {
-  return `${KEPT} The GPU cannot transform them: ${messageOf(error)}`;
+  return `${ON_CPU} The GPU cannot transform them: ${messageOf(error)}`;
 }
 
 /** The metric of a comparison. */

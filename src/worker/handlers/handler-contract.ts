@@ -32,7 +32,7 @@ export function wrapMethod<T extends object, Name extends keyof T>(
 }
 
 /**
- * Returns a handler's results. A place of their list that was not set is undefined.
+ * Returns a handler's results. An index of their list that was not set is undefined.
  * @throws `batch-contract` if there is not one result for each row
  */
 export function checkLength<Result>(results: readonly Result[], rows: number): readonly Result[] {

@@ -163,7 +163,7 @@ export function isChannelsLast(transforms: Transforms): boolean {
   return transforms.some((step) => 'layout' in step && step.layout === 'NHWC');
 }
 
-/** Returns whether the caller passed a tensor in place of an image. */
+/** Returns whether the caller passed a tensor instead of an image. */
 export function isTensorInput(input: ImageInput): input is TypedArrayInput {
   return typeof input === 'object' && input !== null && 'dims' in input && input.data instanceof Float32Array;
 }

@@ -69,7 +69,7 @@ export function codeOfParams(
 }
 
 /**
- * Returns a handler's results, with an error in place of each row that has failed.
+ * Returns a handler's results, with an error for each row that has failed.
  * @throws `batch-contract` if there is not one result for each row
  */
 export function withFailures<Result>(

@@ -6,11 +6,11 @@ import { numbersOf } from '../outputs/rows.js';
 import { concat, pad, row, slice, stack, toFloats } from '../tensors/tensors.js';
 
 /**
- * Runs a batch. If the model fixes its batch axis at another size, the batch runs in chunks of that size; copies of the
- * last row pad the last chunk. If the model has no batch axis, or its outputs have none, each row runs alone.
+ * Runs a batch. If the model fixes its batch axis at another size, the batch runs in sub-batches of that size; copies of the
+ * last row pad the last one. If the model has no batch axis, or its outputs have none, each row runs alone.
  * @param unbatched the outputs that have no batch axis though the inputs have one: only these are returned, padded with
  *   −1 to the length of the longest
- * @throws `invalid-input` if the chunks' outputs differ in dims: then the worker runs each row alone
+ * @throws `invalid-input` if the sub-batches' outputs differ in dims: then the worker runs each row alone
  */
 export async function runBatch(
   session: Session,
@@ -33,20 +33,20 @@ export async function runBatch(
     Object.values(feeds).every(({ dims }) => dims[0] === rows) && session.inputs.every(({ dims }) => dims[0] === fixed);
   if (rows === undefined || typeof fixed !== 'number' || rows === fixed || fixed === 0 || !batched)
     return await session.run(feeds, options);
-  const chunks: Tensors[] = [];
+  const outputs: Tensors[] = [];
   for (let from = 0; from < rows; from += fixed) {
     const to = Math.min(from + fixed, rows);
-    const chunk = mapTensors(feeds, (tensor) => {
+    const subBatch = mapTensors(feeds, (tensor) => {
       const part = view(tensor, from, to);
       if (to - from === fixed) return part;
       const last = view(tensor, to - 1, to);
       return concat([part, ...Array.from({ length: fixed - (to - from) }, () => last)]);
     });
-    chunks.push(await session.run(chunk, options));
+    outputs.push(await session.run(subBatch, options));
     await nextTask();
   }
-  return mapTensors(chunks[0]!, ({ dims }, name) => {
-    const parts = chunks.map((chunk) => chunk[name]!);
+  return mapTensors(outputs[0]!, ({ dims }, name) => {
+    const parts = outputs.map((one) => one[name]!);
     checkEqual(parts);
     return dims[0] === fixed ? slice(concat(parts), 0, rows) : concat(parts);
   });

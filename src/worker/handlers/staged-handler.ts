@@ -99,8 +99,8 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
   }
 
   /**
-   * Runs all stages on a batch of rows. Returns a list of the same length, with a `PredictionError` in the place of
-   * each row that failed.
+   * Runs all stages on a batch of rows. Returns a list of the same length, with a `PredictionError` for each row that
+   * failed.
    * @throws `not-initialized`, `batch-contract`, and whatever a stage throws
    */
   async handle(data: readonly Row<Input>[], context: Context): Promise<readonly (ResultOf<this> | PredictionError)[]> {

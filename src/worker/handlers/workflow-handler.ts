@@ -43,8 +43,8 @@ export abstract class WorkflowHandler<Input = unknown, Result = unknown> extends
   }
 
   /**
-   * Runs the nodes, and returns a result for each row. The `PredictionError` of a node, in the place of a result, is
-   * that row's failure; so is what `context.fail` was called with.
+   * Runs the nodes, and returns a result for each row. The `PredictionError` of a node, instead of a result, is that
+   * row's failure; so is what `context.fail` was called with.
    */
   abstract override inference(
     rows: readonly Input[],

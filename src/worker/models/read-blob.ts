@@ -16,9 +16,9 @@ const arrived = new WeakMap<Blob, Uint8Array>();
  * Makes a Blob of bytes that have just arrived, whose text is read at once if it is small: the browser reads a Blob in
  * threads that are busy while an engine is compiled.
  */
-export function blobOf(chunks: readonly Uint8Array<ArrayBuffer>[]): Blob {
-  const blob = new Blob([...chunks]);
-  if (chunks.length === 1 && blob.size <= SMALL) arrived.set(blob, chunks[0]!);
+export function blobOf(parts: readonly Uint8Array<ArrayBuffer>[]): Blob {
+  const blob = new Blob([...parts]);
+  if (parts.length === 1 && blob.size <= SMALL) arrived.set(blob, parts[0]!);
   return blob;
 }
 

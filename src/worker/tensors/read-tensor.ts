@@ -16,7 +16,7 @@ export async function readTensor(tensor: Tensor): Promise<Tensor> {
 }
 
 /**
- * Returns copies of the last place of the second axis, one for each place of the first one: of `[rows, tokens, size]`,
+ * Returns copies of the last index of the second axis, one for each index of the first one: of `[rows, tokens, size]`,
  * as many as there are rows, with `size` numbers each. From a GPU, nothing else is read back.
  * @throws `device-lost`, `inference-failed`
  */

@@ -125,7 +125,7 @@ function tokensOf(vocabulary: unknown): readonly string[] {
   return vocabulary.map((entry: unknown) => String((entry as readonly unknown[] | null)?.[0]));
 }
 
-/** Returns a step, and the steps of a `Sequence` in its place, to any depth. */
+/** Returns a step, or the steps of a `Sequence` instead of it, to any depth. */
 function flatten(step: unknown, key: string): readonly Step[] {
   if (!isRecord(step)) return [];
   if (step['type'] !== 'Sequence') return [step];

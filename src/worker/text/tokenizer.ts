@@ -3,14 +3,14 @@ export interface Encoding {
   readonly ids: readonly number[];
   /** For each token 0 or 1: which of the two texts it belongs to, according to the tokenizer. */
   readonly typeIds: readonly number[];
-  /** Where each token stands, if it was asked for; undefined for a token that the tokenizer has added. */
-  readonly places?: readonly (TokenPlace | undefined)[];
+  /** The span of each token, if it was asked for; undefined for a token that the tokenizer has added. */
+  readonly spans?: readonly (TokenSpan | undefined)[];
   /** Whether tokens of the texts are left out, because there are too many. */
   readonly isTruncated?: boolean;
 }
 
-/** Where a token stands. */
-export interface TokenPlace {
+/** The position of a token in its text. */
+export interface TokenSpan {
   /** Which of the two texts it is part of. */
   readonly text: 0 | 1;
   /** Which word of the text, as the tokenizer splits it, the token is part of: a number that no other word has. */

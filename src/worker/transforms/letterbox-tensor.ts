@@ -51,7 +51,7 @@ function weighted({ from, weights }: Taps, size: number, input: (at: number) => 
   return sum;
 }
 
-/** Returns the index of the input that stands at a place: the first and the last one are not repeated. */
+/** Returns the index of the input at a position: the first and the last one are not repeated. */
 function mirrored(at: number, size: number): number {
   if (at >= 0 && at < size) return at;
   if (size === 1) return 0;

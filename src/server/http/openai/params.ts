@@ -57,7 +57,7 @@ const MORE_PARAMS = new Set([
 ]);
 
 /** Params without which the most probable token is taken, unless the request or the repository says otherwise. */
-const DRAWN = ['temperature', 'topP', 'topK', 'minP'];
+const SAMPLING = ['temperature', 'topP', 'topK', 'minP'];
 
 /** The handler's params of a request, and the fields that they come from. */
 export interface ReadParams {
@@ -98,9 +98,9 @@ export function paramsOf(body: Body, others: readonly string[]): ReadParams {
   if (temperature === 0 && rest['doSample'] === true)
     throw wrongField('temperature', '0 contradicts do_sample, which is true.');
   if (temperature === 0) return { params: { ...rest, doSample: false }, fields };
-  const drawn = DRAWN.find((name) => fields.has(name));
-  if (drawn === undefined) return { params, fields };
-  return { params: { doSample: true, ...params }, fields: new Map([['doSample', fields.get(drawn)!], ...fields]) };
+  const sampled = SAMPLING.find((name) => fields.has(name));
+  if (sampled === undefined) return { params, fields };
+  return { params: { doSample: true, ...params }, fields: new Map([['doSample', fields.get(sampled)!], ...fields]) };
 }
 
 /** Returns the name of the param that a field sets. */

@@ -27,7 +27,7 @@ const MIN_OPSET = 7;
 const EXACT_OPERATORS = /[Qq]uant|^QLinear|Integer|NBits|^Resize$|^Upsample$/;
 
 /** A tensor that stays float32. */
-export interface Kept {
+export interface Unconverted {
   readonly name: string;
   readonly bytes: number;
   readonly why: string;
@@ -40,7 +40,7 @@ export interface SmallerModel {
   /** How many tensors were converted. */
   readonly converted: number;
   /** Tensors that could have been converted by their size. */
-  readonly kept: readonly Kept[];
+  readonly unconverted: readonly Unconverted[];
 }
 
 export interface ShrinkOptions {
@@ -103,7 +103,7 @@ class Editor {
   readonly #prefix: string;
   /** Names of tensors that operators read which need them as they are. */
   readonly #exact = new Set<string>();
-  readonly #kept: Kept[] = [];
+  readonly #unconverted: Unconverted[] = [];
   readonly #external = new Map<string, { parts: Uint8Array[]; bytes: number }>();
   #converted = 0;
 
@@ -119,7 +119,7 @@ class Editor {
 
   result(): Omit<SmallerModel, 'model'> {
     const files = [...this.#external].map(([location, { parts }]) => [location, join(parts)] as const);
-    return { external: new Map(files), converted: this.#converted, kept: this.#kept };
+    return { external: new Map(files), converted: this.#converted, unconverted: this.#unconverted };
   }
 
   /** Returns the fields of a graph with its weights, and those of its subgraphs, converted. */
@@ -184,7 +184,7 @@ class Editor {
     const values = floatsOf(tensor);
     const why = this.#exact.has(name) ? 'its operator needs it as it is' : whyNot(values);
     if (why !== undefined) {
-      this.#kept.push({ name, bytes: values.byteLength, why });
+      this.#unconverted.push({ name, bytes: values.byteLength, why });
       return undefined;
     }
     const own = `${this.#prefix}${this.#converted++}`;

@@ -162,7 +162,7 @@ function* report(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
 ): Generator<string> {
-  for (const { before: old, after: files, converted, kept } of parts) {
+  for (const { before: old, after: files, converted, unconverted } of parts) {
     const [from, to] = [[...old.keys()][0]!, [...files.keys()][0]!];
     if (converted === 0) {
       yield `${from}: stays as it is, because it has no large float32 weights`;
@@ -171,7 +171,8 @@ function* report(
     const [bytes, smaller] = [sum(old), sum(files)];
     yield `${from} → ${to}: ${formatBytes(bytes)} → ${formatBytes(smaller)} (${Math.round((100 * smaller) / bytes)} %), ${formatCount(converted, 'tensor')}`;
     yield `  largest difference on the golden examples: ${after.get(to)!.toPrecision(2)}; before: ${before.get(from)!.toPrecision(2)}`;
-    for (const { name, bytes: size, why } of kept) yield `  ${name} stays float32 (${formatBytes(size)}): ${why}`;
+    for (const { name, bytes: size, why } of unconverted)
+      yield `  ${name} stays float32 (${formatBytes(size)}): ${why}`;
   }
 }
 

@@ -6,7 +6,7 @@ import { formatOf } from '../../../shared/model-url.js';
 import { besideModel } from '../../../worker/models/onnx/external-data.js';
 import { weightFiles } from '../archive.js';
 import type { ArchiveFiles } from '../archive-files.js';
-import { shrinkOnnx, type Kept } from './onnx-weights.js';
+import { shrinkOnnx, type Unconverted } from './onnx-weights.js';
 import type { SmallWeights } from './small-weights.js';
 import { shrinkTensorFlow } from './tfjs-weights.js';
 
@@ -22,7 +22,7 @@ export interface SmallerPart {
   readonly alternatives: readonly string[];
   /** How many tensors were converted; 0 if the model stays as it is. */
   readonly converted: number;
-  readonly kept: readonly Kept[];
+  readonly unconverted: readonly Unconverted[];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../../contract/errors.js';
 import { toFloat16 } from '../../../worker/tensors/float16.js';
-import type { Kept } from './onnx-weights.js';
+import type { Unconverted } from './onnx-weights.js';
 import { isFor8Bits, MIN_ELEMENTS, sizeOf, whyNot, type SmallWeights } from './small-weights.js';
 
 /** One weight in a `weightsManifest`. */
@@ -26,7 +26,7 @@ export interface SmallerTensorFlowModel {
   /** The new shards, by their path beside the model. */
   readonly shards: ReadonlyMap<string, Uint8Array>;
   readonly converted: number;
-  readonly kept: readonly Kept[];
+  readonly unconverted: readonly Unconverted[];
 }
 
 /**
@@ -45,11 +45,11 @@ export function shrinkTensorFlow(
   rename: (path: string) => string,
 ): SmallerTensorFlowModel {
   const model = JSON.parse(json) as { readonly weightsManifest?: readonly WeightGroup[] };
-  const kept: Kept[] = [];
+  const unconverted: Unconverted[] = [];
   const written = new Map<string, Uint8Array>();
   let converted = 0;
   const weightsManifest = (model.weightsManifest ?? []).map((group) => {
-    const stored = shrinkGroup(group, shards, weights, kept);
+    const stored = shrinkGroup(group, shards, weights, unconverted);
     converted += stored.filter(({ spec }, index) => spec !== group.weights[index]).length;
     const largest = Math.max(...group.paths.map((path) => shards.get(path)!.length));
     const data = Buffer.concat(stored.map((one) => one.data));
@@ -58,14 +58,14 @@ export function shrinkTensorFlow(
       written.set(path, data.subarray(index * largest, (index + 1) * largest));
     return { ...group, paths, weights: stored.map(({ spec }) => spec) };
   });
-  return { json: JSON.stringify({ ...model, weightsManifest }), shards: written, converted, kept };
+  return { json: JSON.stringify({ ...model, weightsManifest }), shards: written, converted, unconverted };
 }
 
 function shrinkGroup(
   { paths, weights: specs }: WeightGroup,
   shards: ReadonlyMap<string, Uint8Array>,
   weights: SmallWeights,
-  kept: Kept[],
+  unconverted: Unconverted[],
 ): readonly Stored[] {
   const data = Buffer.concat(paths.map((path) => shards.get(path)!));
   let at = 0;
@@ -78,7 +78,7 @@ function shrinkGroup(
     const values = new Float32Array(Uint8Array.from(own).buffer);
     const why = whyNot(values);
     if (why === undefined) return convert(spec, values, weights);
-    kept.push({ name: spec.name, bytes, why });
+    unconverted.push({ name: spec.name, bytes, why });
     return { spec, data: own };
   });
 }

@@ -51,7 +51,7 @@ export async function usableThreads(
 ): Promise<UsableThreads> {
   if (wanted === 1) return { threads: 1 };
   const oneThread = (why: string): UsableThreads => {
-    warn?.(`ONNX Runtime computes with 1 thread in place of ${wanted}: ${why}.`);
+    warn?.(`ONNX Runtime computes with 1 thread instead of ${wanted}: ${why}.`);
     return { threads: 1 };
   };
   if (!canShareMemory()) return oneThread('the page is not cross-origin isolated by the headers COOP and COEP');

@@ -21,7 +21,7 @@ interface Frame {
 
 /**
  * Returns a file with the marker EOI right after the last block of its picture; undefined if a block is missing, or if
- * the blocks are not counted because the file is progressive. Some cameras write zeros in place of the marker, which
+ * the blocks are not counted because the file is progressive. Some cameras write zeros instead of the marker, which
  * libjpeg reads over and browsers do not.
  */
 export function withEnd(bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {

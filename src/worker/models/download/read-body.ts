@@ -12,7 +12,7 @@ const FLUSH_BYTES = 4 * 2 ** 20;
 /** The bytes of a file that have arrived, in Blobs. */
 export class ReceivedBytes {
   #blobs: Blob[] = [];
-  #chunks: Bytes[] = [];
+  #parts: Bytes[] = [];
   #waiting = 0;
   #size = 0;
 
@@ -20,42 +20,42 @@ export class ReceivedBytes {
     return this.#size;
   }
 
-  add(chunk: Bytes): void {
-    this.#chunks.push(chunk);
-    this.#waiting += chunk.byteLength;
-    this.#size += chunk.byteLength;
+  add(bytes: Bytes): void {
+    this.#parts.push(bytes);
+    this.#waiting += bytes.byteLength;
+    this.#size += bytes.byteLength;
     if (this.#waiting >= FLUSH_BYTES) this.#flush();
   }
 
   clear(): void {
     this.#blobs = [];
-    this.#chunks = [];
+    this.#parts = [];
     this.#waiting = this.#size = 0;
   }
 
   /** Returns all bytes as one Blob, which refers to the parts and copies none of them. */
   toBlob(): Blob {
-    if (this.#blobs.length === 0) return blobOf(this.#chunks);
+    if (this.#blobs.length === 0) return blobOf(this.#parts);
     this.#flush();
     return new Blob(this.#blobs);
   }
 
   #flush(): void {
-    if (this.#waiting > 0) this.#blobs.push(new Blob(this.#chunks));
-    this.#chunks = [];
+    if (this.#waiting > 0) this.#blobs.push(new Blob(this.#parts));
+    this.#parts = [];
     this.#waiting = 0;
   }
 }
 
 /**
  * Reads a body to its end.
- * @param onChunk called with each chunk; what it throws ends the reading
+ * @param onBytes called with the bytes as they arrive; what it throws ends the reading
  * @throws the signal's reason, at once; why the connection broke
  */
 export async function readBody(
   body: ReadableStream<Bytes>,
   signal: AbortSignal,
-  onChunk: (chunk: Bytes) => void,
+  onBytes: (bytes: Bytes) => void,
 ): Promise<void> {
   const reader = body.getReader();
   const aborted = new Promise<never>((_, reject) => {
@@ -69,7 +69,7 @@ export async function readBody(
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), aborted]);
       if (done) return;
-      onChunk(value);
+      onBytes(value);
     }
   } catch (error) {
     void reader.cancel().catch(() => {});

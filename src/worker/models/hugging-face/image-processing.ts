@@ -87,7 +87,7 @@ function processorOf(processor: Json, { model_type: type }: Json): ImageProcesso
       field,
       named,
       'the image processor of a model of photos of one size',
-      'A NaFlex model of SigLIP 2 reads patches in place of photos, which TabServe does not make. Take one with a fixed size, such as siglip2-base-patch16-224, which has the same tokenizer.',
+      'A NaFlex model of SigLIP 2 reads patches instead of photos, which TabServe does not make. Take one with a fixed size, such as siglip2-base-patch16-224, which has the same tokenizer.',
     );
   const known = Object.keys({ ...IMAGE_PROCESSORS, ...TORCHVISION_PROCESSORS, ...CROP_PROCESSORS }).join(', ');
   throw wrong(named === undefined ? 'image_processor_type' : field, named, `the image processor of ${known}`);

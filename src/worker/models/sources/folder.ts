@@ -48,7 +48,7 @@ export function folderSource(location: ModelUrl, options: FetchOptions, root = '
     missing: (path) =>
       new TabServeError(
         'model-not-found',
-        `${locateFile(location, path).href} is missing: there is no such file, or a page of HTML in its place.`,
+        `${locateFile(location, path).href} is missing: there is no such file, or a page of HTML instead.`,
       ),
   };
 }

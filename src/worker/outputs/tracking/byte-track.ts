@@ -118,7 +118,7 @@ export function track(
   };
 }
 
-/** Returns for each track the place of its box in `among`, or −1. */
+/** Returns for each track the index of its box in `among`, or −1. */
 function cheapest(
   tracks: readonly Track[],
   among: readonly number[],

@@ -30,7 +30,7 @@ export function bodyMask(
   return pixels.collected()?.mask ?? { width, height, runs: new Uint32Array() };
 }
 
-/** Returns the number of a square map at a place, by its four neighbours; 0 beyond its edge. */
+/** Returns the number of a square map at a position, by its four neighbours; 0 beyond its edge. */
 function sample(map: Float32Array, side: number, u: number, v: number): number {
   if (u < 0 || v < 0 || u > side - 1 || v > side - 1) return 0;
   const [column, row] = [Math.min(Math.floor(u), side - 2), Math.min(Math.floor(v), side - 2)];

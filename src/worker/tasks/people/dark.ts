@@ -10,7 +10,7 @@ const EPSILON = 2 ** -23;
 /**
  * Returns where a heat map sees a point: its largest number, moved by one step of Newton's method on the logarithm of
  * the smoothed map, as transformers' `VitPoseImageProcessor` does.
- * @param map `[height, width]` @returns the place in cells, and the largest number as the score
+ * @param map `[height, width]` @returns the position in cells, and the largest number as the score
  * @see Zhang et al., Distribution-Aware Coordinate Representation for Human Pose Estimation (CVPR 2020)
  * @see Huang et al., The Devil is in the Details: Unbiased Data Processing for Human Pose Estimation (CVPR 2020)
  */

@@ -19,7 +19,7 @@ export interface HandLandmarks extends FoundLandmarks {
 const COUNT = HAND_LANDMARKS.length;
 /** Upwards: from the wrist to the middle finger. */
 const UP = Math.PI / 2;
-/** The place of the middle finger's first joint among the points of a palm. */
+/** The index of the middle finger's first joint among the points of a palm. */
 const PALM_MIDDLE = 2;
 const [FROM_PALM, FROM_LANDMARKS] = [
   { scale: 2.6, shift: -0.5 },

@@ -15,7 +15,7 @@ export interface PlacedOutputs {
   readonly placement: Placement;
 }
 
-/** The node `landmarks`: a `vision_handler` whose outputs come with the place of the image. */
+/** The node `landmarks`: a `vision_handler` whose outputs come with the placement of the image. */
 export class LandmarkModel extends VisionHandler<PlacedOutputs> {
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => PlacedOutputs {
     const own = super.rowResults(outputs, context) as unknown as (index: number) => Tensors;

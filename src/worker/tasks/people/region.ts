@@ -83,7 +83,7 @@ export function toPhoto({ x, y, z }: Point & { readonly z: number }, region: Reg
   return { x: region.x + turned.x, y: region.y + turned.y, z: z * region.width };
 }
 
-/** Returns whether a region shows anything: one around points that are all at one place does not. */
+/** Returns whether a region shows anything: one around points that are all at the same position does not. */
 export function hasInside({ width, height }: Region): boolean {
   return width > 0 && height > 0;
 }

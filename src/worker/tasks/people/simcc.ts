@@ -1,7 +1,7 @@
 /**
  * Returns where a SimCC model sees a point: the largest number of each axis's bins, as mmpose's `get_simcc_maximum`.
  * @param x the numbers of the bins from left to right @param y from top to bottom
- * @returns the place in fractions of the crop, and the lower of the two numbers as the score
+ * @returns the position in fractions of the crop, and the lower of the two numbers as the score
  * @see Li et al., SimCC: a Simple Coordinate Classification Perspective for Human Pose Estimation (ECCV 2022)
  */
 export function simccPoint(
@@ -12,7 +12,7 @@ export function simccPoint(
   return { x: column / x.length, y: row / y.length, score: Math.min(x[column]!, y[row]!) };
 }
 
-/** Returns the place of the largest number; of the first one, if there are several. */
+/** Returns the index of the largest number; of the first one, if there are several. */
 export function largestOf(numbers: Float32Array): number {
   let best = 0;
   for (let at = 1; at < numbers.length; at++) if (numbers[at]! > numbers[best]!) best = at;

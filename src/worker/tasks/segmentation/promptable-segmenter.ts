@@ -41,7 +41,7 @@ export interface PromptableSegmenterParams {
 
 /** One mask of an object that points or a box have shown. */
 export interface PromptedMask {
-  /** Which object: the place of its box among `boxes`; 0 for points. */
+  /** Which object: the index of its box in `boxes`; 0 for points. */
   readonly object: number;
   /** How well the mask fits by the model's own estimate: the intersection over union with the object. */
   readonly score: number;

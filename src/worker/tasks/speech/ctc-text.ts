@@ -8,7 +8,7 @@ export interface CtcVocabulary {
   readonly blank: number;
   /** The text of a class that has none of its own. */
   readonly unknown: string;
-  /** The text that stands between words, if one does, and what is written in its place. */
+  /** The text between words, if there is one, and what replaces it. */
   readonly delimiter: string | undefined;
   readonly space: string;
   readonly isLowerCase: boolean;

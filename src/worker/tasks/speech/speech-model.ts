@@ -36,7 +36,7 @@ export interface SpeechModel {
 }
 
 /**
- * @param given samples per second, in place of the files'
+ * @param given samples per second, instead of the files'
  * @throws `model-config` if the files say what cannot be done here, or what the model is not; `model-format`
  */
 export async function readSpeechModel(

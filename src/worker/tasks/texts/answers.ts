@@ -4,7 +4,7 @@ import { softmax } from '../../outputs/scores.js';
 export interface Answer {
   /** The part of the context; empty if the context has no answer. */
   readonly answer: string;
-  /** Its probability, in 0..1, that of all its places together. */
+  /** Its probability, in 0..1, the sum for all of its positions. */
   readonly score: number;
   /** Where it begins in the context, in UTF-16 units, as `slice` counts. */
   readonly start: number;
@@ -19,14 +19,14 @@ export interface AnswerWindow {
   /** For each token how likely an answer ends with it. */
   readonly endLogits: Float32Array;
   /** For each token where in the context it stands, and in which word; undefined for one that is not part of it. */
-  readonly places: readonly (ContextPlace | undefined)[];
+  readonly spans: readonly (ContextSpan | undefined)[];
   /**
    * The tokens that stand for "no answer", such as BERT's first. They share the probability with those of the context.
    */
   readonly classTokens: readonly number[];
 }
 
-interface ContextPlace {
+interface ContextSpan {
   readonly word: number;
   readonly start: number;
   readonly end: number;
@@ -72,7 +72,7 @@ export function findAnswers(
     for (const { first, last, score } of bestSpans(starts, ends, window, options.maxAnswerLength, count)) {
       const [start, end] = alignToWords
         ? [wordOf(window, first).start, wordOf(window, last).end]
-        : [window.places[first]!.start, window.places[last]!.end];
+        : [window.spans[first]!.start, window.spans[last]!.end];
       const answer = context.slice(start, end);
       const same = found.get(answer.toLowerCase());
       found.set(answer.toLowerCase(), same ? { ...same, score: same.score + score } : { answer, score, start, end });
@@ -83,8 +83,8 @@ export function findAnswers(
 }
 
 /** Computes the softmax over the tokens of the context and those that stand for "no answer"; others get 0. */
-function probabilities(logits: Float32Array, { places, classTokens }: AnswerWindow): Float64Array {
-  const isOpen = (at: number): boolean => places[at] !== undefined || classTokens.includes(at);
+function probabilities(logits: Float32Array, { spans, classTokens }: AnswerWindow): Float64Array {
+  const isOpen = (at: number): boolean => spans[at] !== undefined || classTokens.includes(at);
   return softmax(logits.map((logit, at) => (isOpen(at) ? logit : -Infinity)));
 }
 
@@ -92,7 +92,7 @@ function probabilities(logits: Float32Array, { places, classTokens }: AnswerWind
 function bestSpans(
   starts: Float64Array,
   ends: Float64Array,
-  { places }: AnswerWindow,
+  { spans }: AnswerWindow,
   longest: number,
   count: number,
 ): readonly Span[] {
@@ -100,11 +100,11 @@ function bestSpans(
   const keepBest = (): void => {
     best = best.sort((a, b) => b.score - a.score || a.first - b.first || a.last - b.last).slice(0, count);
   };
-  for (const [first, place] of places.entries()) {
-    if (!place) continue;
-    for (let last = first; last < Math.min(first + longest, places.length); last++) {
+  for (const [first, span] of spans.entries()) {
+    if (!span) continue;
+    for (let last = first; last < Math.min(first + longest, spans.length); last++) {
       const score = starts[first]! * ends[last]!;
-      if (!places[last] || score === 0) continue;
+      if (!spans[last] || score === 0) continue;
       best.push({ first, last, score });
     }
     if (best.length > 8 * count) keepBest();
@@ -114,8 +114,8 @@ function bestSpans(
 }
 
 /** Returns the range of the word that a token is part of, as far as its tokens are in this window. */
-function wordOf({ places }: AnswerWindow, token: number): { readonly start: number; readonly end: number } {
-  const { word } = places[token]!;
-  const own = places.filter((place) => place?.word === word);
+function wordOf({ spans }: AnswerWindow, token: number): { readonly start: number; readonly end: number } {
+  const { word } = spans[token]!;
+  const own = spans.filter((span) => span?.word === word);
   return { start: own[0]!.start, end: own.at(-1)!.end };
 }

@@ -10,7 +10,7 @@ export interface ScoredToken {
   /** Where it begins in the text, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** Its place among the model's tokens. */
+  /** Its index among the model's tokens. */
   readonly index: number;
   /** Whether it goes on with the word of the token before. */
   readonly continues: boolean;
@@ -28,7 +28,7 @@ export interface Entity {
   readonly start: number;
   /** Where it ends. */
   readonly end: number;
-  /** The token's place among those of the model. With `none` alone. */
+  /** The token's index among those of the model. With `none` alone. */
   readonly index?: number;
 }
 

@@ -28,7 +28,7 @@ export interface FillMaskParams extends TextParams {
   readonly targets?: readonly string[];
 }
 
-/** What may stand in the place of a mask. */
+/** What may replace a mask. */
 export interface FilledMask {
   /** The token's text. */
   readonly label: string;
@@ -36,7 +36,9 @@ export interface FilledMask {
   readonly score: number;
   /** Its number in the vocabulary. */
   readonly token: number;
-  /** The whole text with this token in the mask's place. Of several masks, the others stay, and so do special tokens. */
+  /**
+   * The whole text with this token instead of the mask. Of several masks, the others stay, and so do special tokens.
+   */
   readonly sequence: string;
 }
 

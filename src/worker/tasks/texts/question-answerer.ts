@@ -127,7 +127,7 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
     const tokens = numbersOf(outputs, OUTPUTS[0]).dims[1]!;
     return (index) => {
       const { first, encodings } = this.modelRows(index, context)!;
-      const windows = encodings.map(({ ids, places }, part): AnswerWindow => {
+      const windows = encodings.map(({ ids, spans }, part): AnswerWindow => {
         const from = (first + part) * tokens + this.tokenSpan(index, context, part)!.start;
         const [startLogits, endLogits] = [starts, ends].map((logits) => logits.subarray(from, from + ids.length)) as [
           Float32Array,
@@ -138,7 +138,7 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
         return {
           startLogits,
           endLogits,
-          places: places!.map((place) => (place?.text === 1 ? place : undefined)),
+          spans: spans!.map((span) => (span?.text === 1 ? span : undefined)),
           classTokens: ids.flatMap((id, at) => (id === this.tokenizer.classId ? [at] : [])),
         };
       });

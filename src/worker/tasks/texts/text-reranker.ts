@@ -38,7 +38,7 @@ export interface TextRerankerParams extends TextParams {
 
 /** A text with its score. */
 export interface RankedText {
-  /** The text's place in `texts`, from 0. */
+  /** The text's index in `texts`, from 0. */
   readonly index: number;
   /** In 0..1 with `activation: 'sigmoid'`; any number with `identity`. */
   readonly score: number;
@@ -51,7 +51,7 @@ export interface RankedText {
  * @sample { "input": { "query": "How do I get a new password?", "texts": ["You can return an article within 30
  *   days.", "Your password is reset by a link in an e-mail.", "We deliver to all countries of the EU."] } }
  * @input `{ query, texts }`
- * @answer `[{ index, score }, …]`, best first; `index` is the text's place in the input `{ query, texts }`
+ * @answer `[{ index, score }, …]`, best first; `index` is the text's index in the input `{ query, texts }`
  */
 export class TextReranker extends TextHandler<readonly RankedText[], unknown, RankingInput> {
   declare readonly paramsType?: TextRerankerParams;

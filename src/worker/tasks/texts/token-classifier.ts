@@ -45,7 +45,7 @@ export interface TokenClassifierParams extends TextParams {
  * @sample { "input": "Ada Lovelace lived in London, and wrote the first program for a machine of Charles Babbage.",
  *   "params": { "aggregationStrategy": "simple" } }
  * @answer `[{ label, score, word, start, end, index? }, …]` in the order of the text; `text.slice(start, end)` is the
- *   token, whose place among the model's tokens is `index`, or the entity, without `index`, with another
+ *   token, whose index among the model's tokens is `index`, or the entity, without `index`, with another
  *   `aggregationStrategy` than `none`, such as `simple`
  */
 export class TokenClassifier extends TextHandler<readonly Entity[]> {
@@ -140,9 +140,9 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
     const { unknownId, wordPrefix } = this.tokenizer;
     const text = this.#texts.get(encoding)!;
     return encoding.ids.flatMap((id, at) => {
-      const place = encoding.places![at];
-      if (!place) return [];
-      const { start, end } = place;
+      const span = encoding.spans![at];
+      if (!span) return [];
+      const { start, end } = span;
       const written = text.slice(start, end);
       const token = this.tokenizer.tokenOf(id) ?? '';
       const isUnknown = id === unknownId;

@@ -21,7 +21,7 @@ export interface ZeroShotTextClassifierParams extends TextParams {
    */
   readonly labels?: readonly string[];
   /**
-   * The sentence that the text must entail, with {} in the label's place.
+   * The sentence that the text must entail, with {} for the label.
    * @default 'This example is {}.'
    */
   readonly hypothesisTemplate?: string;

@@ -14,7 +14,7 @@ export interface LabelParams {
    * @minItems 1
    */
   readonly labels?: readonly string[];
-  /** The text that the model reads for each label, with {} in the label's place. */
+  /** The text that the model reads for each label, with {} for the label. */
   readonly hypothesisTemplate?: string;
 }
 

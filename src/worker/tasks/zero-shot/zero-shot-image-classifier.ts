@@ -32,7 +32,7 @@ import type { VisionConfig } from '../../handlers/vision-params.js';
 /** The `params` of `zero_shot_image_classifier`. */
 export interface ZeroShotImageClassifierParams extends VisionParams, LabelParams {
   /**
-   * The text that the model reads for each label, with {} in the label's place.
+   * The text that the model reads for each label, with {} for the label.
    * @default 'This is a photo of {}.'
    */
   readonly hypothesisTemplate?: string;

@@ -27,7 +27,7 @@ import type { DetectionHandlerConfig } from '../../handlers/detection-handler.js
 /** The `params` of `zero_shot_object_detector`. */
 export interface ZeroShotObjectDetectorParams extends ObjectDetectorParams, LabelParams {
   /**
-   * The text that the model reads for each label, with {} in the label's place.
+   * The text that the model reads for each label, with {} for the label.
    * @default '{}'
    */
   readonly hypothesisTemplate?: string;

@@ -38,7 +38,9 @@ export function createSplitter(tokens: readonly AddedTokenJson[], normalize: Nor
   return (text) => before(text).flatMap((part) => (part.id === undefined ? after(normalize(part.text)) : [part]));
 }
 
-/** Returns a function that splits a text at tokens. Of several that begin at a place, the longest is found. */
+/**
+ * Returns a function that splits a text at tokens. Of several that begin at the same position, the longest is found.
+ */
 function finder(entries: readonly (readonly [pattern: string, token: AddedTokenJson])[]): SplitAdded {
   const byPattern = new Map(entries.filter(([pattern]) => pattern !== ''));
   const patterns = [...byPattern.keys()].toSorted((a, b) => b.length - a.length);

@@ -102,7 +102,7 @@ export class AlignedText {
     return text.length === this.length ? this : new AlignedText(text, starts, ends, this.origin);
   }
 
-  /** Returns the text with `content` in place of each match. The content stands for the last character of the match. */
+  /** Returns the text with `content` instead of each match. The content stands for the last character of the match. */
   replace(pattern: RegExp, content: string): AlignedText {
     const starts: number[] = [];
     const ends: number[] = [];

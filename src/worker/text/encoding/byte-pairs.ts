@@ -50,7 +50,7 @@ function merge(symbols: readonly Piece[], { rankOf, mergedAt }: Merges): readonl
     const right = found[next[at]!];
     return left && right ? rankOf(left.id, right.id) : -1;
   };
-  /** Pairs, as numbers that say in which order they are merged: by rank, then by place. */
+  /** Pairs, as numbers that say in which order they are merged: by rank, then by position. */
   const queue = new Heap();
   const offer = (at: number): void => {
     const rank = at < 0 ? -1 : rankAt(at);

@@ -10,7 +10,7 @@ import { AlignedText } from './aligned-text.js';
 import type { TokenizeWord } from './model.js';
 import { createNormalizer, type Normalizer } from './normalize.js';
 import { createPreTokenizer, type PreTokenizerJson } from './pre-tokenize.js';
-import { fillPlaces, windowsOf, type LocatedToken } from './places.js';
+import { fillSpans, windowsOf, type LocatedToken } from './spans.js';
 import { findTrim, trimRange } from './trim.js';
 
 /** What `tokenizer.json` says of a tokenizer, and what was made of it. */
@@ -33,7 +33,7 @@ export interface TokenizerParts {
 export interface Encoder {
   /** Returns the tokens of a text, which are found as they are asked for. @throws `invalid-input` if it is too long */
   read(text: string): TokenStream<LocatedToken>;
-  /** Encodes a text in at most `maxLength` tokens, with their places. @throws `invalid-input` */
+  /** Encodes a text in at most `maxLength` tokens, with their spans. @throws `invalid-input` */
   locate(text: string, maxLength: number): Encoding;
   /**
    * Encodes a text or a pair in as many encodings as it takes, of at most `maxLength` tokens each: the text, or of a pair
@@ -102,7 +102,7 @@ export function createEncoder({ json, tokenizeWord, cutPoints, template, side }:
     locate(text, maxLength) {
       const room = roomOf(template, false, maxLength);
       const tokens = read(text);
-      return { ...fillPlaces(template, tokens.take(room), undefined), isTruncated: tokens.hasMoreThan(room) };
+      return { ...fillSpans(template, tokens.take(room), undefined), isTruncated: tokens.hasMoreThan(room) };
     },
     windows(text, textPair, maxLength, stride) {
       const isPair = textPair !== undefined;
@@ -112,7 +112,7 @@ export function createEncoder({ json, tokenizeWord, cutPoints, template, side }:
       if (room <= stride && cut.length > room)
         throw new TabServeError(
           'invalid-input',
-          `A window has room for ${Math.max(0, room)} tokens of the text, beside special tokens${isPair ? ' and the other text' : ''}, and two windows share ${stride}. Raise the length, or lower the stride${isPair ? ', or shorten the other text' : ''}.`,
+          `A window has room for ${Math.max(0, room)} tokens of the text, in addition to special tokens${isPair ? ' and the other text' : ''}, and two windows share ${stride}. Raise the length, or lower the stride${isPair ? ', or shorten the other text' : ''}.`,
         );
       const count = 1 + Math.ceil(Math.max(0, cut.length - room) / (room - stride));
       if (count > MAX_WINDOWS)
@@ -121,7 +121,7 @@ export function createEncoder({ json, tokenizeWord, cutPoints, template, side }:
           `The text makes ${count} windows of ${room} tokens, of which two share ${stride}, and the limit is ${MAX_WINDOWS}. Raise the length, lower the stride, or pass a part of the text.`,
         );
       return windowsOf(cut, room, stride, side).map((window) =>
-        isPair ? fillPlaces(template, first, window) : fillPlaces(template, window, undefined),
+        isPair ? fillSpans(template, first, window) : fillSpans(template, window, undefined),
       );
     },
   };

@@ -17,7 +17,7 @@ export function readMerges(json: unknown, ids: ReadonlyMap<string, number>): Mer
   if (!Array.isArray(json)) throw wrongMerge('', 'a list', json);
   // A hash table of our own: a Map of 280,000 pairs takes three times as long to fill.
   const mask = 2 ** Math.ceil(Math.log2(2 * json.length + 1)) - 1;
-  /** At each place of the table a rank and 1; 0 for none. */
+  /** Each slot of the table has a rank plus 1; 0 for none. */
   const table = new Int32Array(mask + 1);
   const [lefts, rights, merged] = [0, 1, 2].map(() => new Int32Array(json.length)) as [
     Int32Array,

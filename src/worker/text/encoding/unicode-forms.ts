@@ -70,7 +70,7 @@ function precedes(first: string, second: string): boolean {
 
 const reordered = new Map<string, boolean>();
 
-/** Returns whether a character's canonical combining class is more than 0: whether marks change places with it. */
+/** Returns whether a character's canonical combining class is more than 0: whether marks swap positions with it. */
 function isReordered(character: string): boolean {
   if (character < '\u0300') return false;
   let known = reordered.get(character);

@@ -13,7 +13,7 @@ export function createUnigram(json: ModelJson, ids: ReadonlyMap<string, number>)
   const bytesOf = createByteFallback(json, ids);
   const isUnknown = (text: string): boolean => (ids.get(text) ?? unknown) === unknown;
 
-  /** Returns for each place in a word where the token that ends there begins, on the best way to it. */
+  /** Returns for each position in a word where the token that ends there begins, on the best way to it. */
   const bestStarts = (word: string): Int32Array => {
     const starts = new Int32Array(word.length + 1).fill(-1);
     const best = new Float64Array(word.length + 1);

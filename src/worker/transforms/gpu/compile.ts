@@ -154,7 +154,7 @@ function isCrop(image: DecodedImage | ImageCrop): image is ImageCrop {
   return 'source' in image;
 }
 
-/** Returns all that a plan depends on. Crops differ only in their places. */
+/** Returns all that a plan depends on. Crops differ only in their coordinates. */
 function nameOf(image: DecodedImage | ImageCrop): string {
   const of = isCrop(image) ? [image.border, image.source.width, image.source.height] : [];
   return [image.width, image.height, ...of].join();

@@ -4,7 +4,7 @@ import type { ImageCrop } from '../crop-image.js';
 import type { AffineMap, Border } from '../crop-kernel.js';
 import { paramsOf, type Pass } from './passes.js';
 
-/** Their places are the numbers of the shader. */
+/** Their indices are the numbers of the shader. */
 const BORDERS: readonly Border[] = ['replicate', 'zero', 'cut'];
 
 /** Returns the pass whose result is the part `window` of a crop. */
@@ -21,8 +21,8 @@ export function cropPass({ source, border, map }: ImageCrop, window: Rect): Pass
 }
 
 /**
- * Returns whether the shader can compute the places of a crop: its numbers have 16 bits before the point, and 48 after
- * it.
+ * Returns whether the shader can compute the coordinates of a crop: its numbers have 16 bits before the point, and 48
+ * after it.
  */
 export function hasPlaces({ source, map, width, height }: ImageCrop): boolean {
   const { a, b, c, d, e, f } = map;
@@ -32,7 +32,7 @@ export function hasPlaces({ source, map, width, height }: ImageCrop): boolean {
 }
 
 /**
- * Returns a table of the places that a crop shows: for each of its columns a·u and d·u, then for each of its rows
+ * Returns a table of the coordinates that a crop shows: for each of its columns a·u and d·u, then for each of its rows
  * b·v + c and e·v + f. Each is a number of 64 bits in units of 2^-48 pixels: its high half, then its low half. So a
  * place is as exact as the CPU's, which has float64.
  */

@@ -43,7 +43,7 @@ export interface Pass {
   readonly height: number;
   /** `PARAMS`. */
   readonly params: Int32Array<ArrayBuffer>;
-  /** What the function looks up: taps, indices, places, or the numbers of each byte value. Empty if nothing. */
+  /** What the function looks up: taps, indices, coordinates, or the numbers of each byte value. Empty if nothing. */
   readonly table: Int32Array<ArrayBuffer>;
   /** The bytes of the result: four for each pixel, or for each number of the tensor. */
   readonly bytes: number;

@@ -143,7 +143,7 @@ fn lookUp(@builtin(global_invocation_id) id: vec3<u32>) {
   }
 }
 
-/** A place along an axis, and the weights of the pixels before and after it. */
+/** A position along an axis, and the weights of the pixels before and after it. */
 struct Place { pixel: i32, isBetween: bool, before: f32, after: f32 }
 
 /** Adds two numbers of 64 bits, in units of 2^-48 pixels. */
@@ -169,7 +169,7 @@ fn mixed(first: vec3<f32>, second: vec3<f32>, at: Place) -> vec3<f32> {
   return rounded(rounded(first * at.before) + rounded(second * at.after));
 }
 
-/** Returns a place whose pixels beyond the image have no weight. */
+/** Returns a position whose pixels beyond the image have no weight. */
 fn faded(at: Place, size: i32) -> Place {
   let isBefore = at.pixel >= 0 && at.pixel < size;
   let isAfter = at.pixel >= -1 && at.pixel < size - 1;

@@ -1,4 +1,4 @@
-/** Page and worker from their first message on: `Connection` and `serve`, over a channel in place of a thread. */
+/** Page and worker from their first message on: `Connection` and `serve`, over a channel instead of a thread. */
 import { mock } from 'node:test';
 import { expect, test } from '@playwright/test';
 import { expose } from 'comlink';

@@ -17,7 +17,7 @@ interface Asked {
   /** The workers that have got it. */
   readonly sentTo: Set<FakeWorker>;
   outcome: string | undefined;
-  /** What the caller has read of a streamed answer. Each run numbers its chunks from 1, or goes on behind those of a lost one. */
+  /** What the caller has read of a streamed answer. Each run numbers its chunks from 1, or continues after those of a lost one. */
   readonly read: number[];
   /** The chunks that the run which answered has sent. */
   sent: number;

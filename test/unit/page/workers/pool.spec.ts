@@ -163,7 +163,7 @@ test.describe('dispatch', () => {
     expect(asked.outcome).toBe('1');
   });
 
-  test('an answer goes on behind its last chunk, however many workers are lost on the way', async () => {
+  test('an answer continues after its last chunk, however many workers are lost on the way', async () => {
     const world = new World();
     const chunks = new Chunks();
     const seen: unknown[] = [];

@@ -434,7 +434,7 @@ test('a URL is refused with how to get its files', async () => {
 
 test('an error that names an option of `load` says what the tool has in its place', () => {
   expect(withToolAdvice('There is none. Set the option `handler` to one of them.')).toMatch(
-    /With this tool, in place of the option handler: pack .* --handler NAME/,
+    /With this tool, instead of the option handler: pack .* --handler NAME/,
   );
   expect(withToolAdvice('A private model needs the option "request", with headers.')).toContain('download the files');
   expect(withToolAdvice('Set the option assets.')).toBe('Set the option assets.');

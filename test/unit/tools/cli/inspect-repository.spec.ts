@@ -71,7 +71,7 @@ test('a URL: sizes are asked for, with its query, and no weights are downloaded'
   expect(new Set(asked)).toEqual(new Set(['HEAD']));
 });
 
-test('a development server: a page of HTML in place of a file is no file', async () => {
+test('a development server: a page of HTML instead of a file is no file', async () => {
   const text = await inspectServed('tasks/images-clip', (request, response, bytes) => {
     if (bytes) return plainly(request, response, bytes);
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');

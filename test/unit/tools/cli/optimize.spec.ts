@@ -75,7 +75,7 @@ for (const [name, { kept, runs }] of Object.entries(expected)) {
       const [before, after] = [readOnnxGraph(model), readOnnxGraph(small.model)];
       expect(after.inputs).toEqual(before.inputs);
       expect(after.outputs).toEqual(before.outputs);
-      expect(small.kept.map((one) => one.name)).toEqual(kept);
+      expect(small.unconverted.map((one) => one.name)).toEqual(kept);
       expect([...small.external.keys()]).toEqual([...external(name).keys()].map((one) => `small.${one}`));
       const left = after.weights.find(({ dtype }) => dtype === 'float32')?.bytes ?? 0;
       expect(left).toBeLessThan(0.25 * before.weights.find(({ dtype }) => dtype === 'float32')!.bytes);
@@ -141,10 +141,15 @@ test('a TensorFlow.js manifest says how each weight is stored, and the rest stay
 test('weights of TensorFlow.js that float16 cannot hold stay, and are named', () => {
   const values = new Float32Array(200).fill(1e5);
   const json = tensorFlow([{ name: 'w', shape: [200], dtype: 'float32' }]);
-  const { converted, kept } = shrinkTensorFlow(json, new Map([['w.bin', bytesOf(values)]]), 'float16', (one) => one);
-  expect({ converted, kept }).toEqual({
+  const { converted, unconverted } = shrinkTensorFlow(
+    json,
+    new Map([['w.bin', bytesOf(values)]]),
+    'float16',
+    (one) => one,
+  );
+  expect({ converted, unconverted }).toEqual({
     converted: 0,
-    kept: [{ name: 'w', bytes: 800, why: expect.stringContaining('65504') }],
+    unconverted: [{ name: 'w', bytes: 800, why: expect.stringContaining('65504') }],
   });
 });
 

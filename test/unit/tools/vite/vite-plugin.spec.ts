@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import type { Plugin } from 'vite';
 import { ENGINE_FILES } from '../../../../src/tools/cli/copy.ts';
-import { FIRST, scriptOf, SHARED } from '../../../../src/tools/vite/worker-chunks.ts';
+import { FIRST, scriptOf, SHARED } from '../../../../src/tools/vite/worker-scripts.ts';
 import { tabserve, type TabServePluginOptions } from '../../../../src/tools/vite/vite.ts';
 import { BROWSER_CANDIDATES } from '../../../../src/contract/backends.ts';
 import { allEngines } from '../../../../src/worker/engines/index.ts';

@@ -112,7 +112,7 @@ test('BaseHandler: a model with a fixed batch gets the batch in pieces', async (
   }
 });
 
-test('BaseHandler: a list of numbers in place of a typed array is refused as that, not as strings', async () => {
+test('BaseHandler: a list of numbers instead of a typed array is refused as that, not as strings', async () => {
   const list = { data: [1, 2], dims: [2] } as never;
   await expect(handle(new BaseHandler(), doubler(), [list])).rejects.toMatchObject({
     code: 'invalid-input',

@@ -314,7 +314,7 @@ test('an error keeps its node on its way through the worker', () => {
   expect(PredictionError.from(error)).toMatchObject({ node: 'b', name: 'PredictionError' });
 });
 
-test('a workflow in a unit test: stand-ins for models, and answers in place of handlers', async () => {
+test('a workflow in a unit test: stand-ins for models, and answers instead of handlers', async () => {
   const outputs = (name: string) => ({
     outputs: ({ x }: Tensors) => ({ y: { ...x!, data: (x!.data as Float32Array).map(apply(name)) } as Tensor }),
     inputs: [{ name: 'x', dtype: 'float32', dims: ['rows', 1] }] as const,

@@ -336,7 +336,7 @@ test('a model that is missing in one of two formats: the error says how to use t
   };
   const missing = (path: string, format: EngineName, other: EngineName) => ({
     code: 'model-not-found',
-    message: `https://example.org/m/${path} is missing: there is no such file, or a page of HTML in its place. To use ${other}, name ${other}/wasm in backends, or remove models.${format} from tabserve.json.`,
+    message: `https://example.org/m/${path} is missing: there is no such file, or a page of HTML instead. To use ${other}, name ${other}/wasm in backends, or remove models.${format} from tabserve.json.`,
   });
   const onnx = { '/m/m.onnx': 'w' };
   await expect(load('tfjs', onnx)).rejects.toMatchObject(missing('tf/model.json', 'tfjs', 'onnx'));

@@ -44,7 +44,7 @@ async function tokenizerOf(json: object, config: object = {}): Promise<HuggingFa
 }
 
 /** Returns what Python's encoding has: ids, texts, offsets in code points, words. */
-function answer({ ids, places }: Encoding, texts: readonly string[]): readonly (readonly number[])[] {
+function answer({ ids, spans }: Encoding, texts: readonly string[]): readonly (readonly number[])[] {
   // The number of code points before each UTF-16 unit.
   const counts = texts.map((text) => {
     const before: number[] = [];
@@ -56,9 +56,9 @@ function answer({ ids, places }: Encoding, texts: readonly string[]): readonly (
     return [...before, count];
   });
   return ids.map((id, at) => {
-    const place = places![at];
-    if (!place) return [id, -1, -1, -1, -1];
-    const { text, start, end, word } = place;
+    const span = spans![at];
+    if (!span) return [id, -1, -1, -1, -1];
+    const { text, start, end, word } = span;
     return [id, text, counts[text]![start]!, counts[text]![end]!, word];
   });
 }
@@ -148,7 +148,7 @@ test('the time for a text does not grow with the square of its length, and windo
     for (const part of [' ', 'é', '<left>  ', '<both> ']) {
       // With it, each takes from ten seconds to minutes.
       const encoding = tokenizer.locate(part.repeat(80_000 / part.length), Infinity);
-      expect(encoding.places).toHaveLength(encoding.ids.length);
+      expect(encoding.spans).toHaveLength(encoding.ids.length);
     }
   }
   const tokenizer = await tokenizerOf(goldens.kinds['bert']!.tokenizer);

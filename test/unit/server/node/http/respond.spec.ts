@@ -38,7 +38,7 @@ for (const [what, answer] of Object.entries(ANSWERS))
     server.close();
   });
 
-// RFC 9112, 3.2.2: a server accepts a whole URL, whose host counts in place of the header's.
+// RFC 9112, 3.2.2: a server accepts a whole URL, whose host counts instead of the header's.
 for (const [target, header, answer] of [
   ['http://127.0.0.1:8080/ping?a=1', '127.0.0.1:8080', '200 /ping?a=1'],
   ['HTTP://LocalHost/ping', 'localhost', '200 /ping'],

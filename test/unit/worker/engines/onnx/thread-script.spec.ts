@@ -30,7 +30,7 @@ const oneThread = (why: string): object => ({
   threads: 1,
   from: undefined,
   warnings: [
-    `ONNX Runtime computes with 1 thread in place of 4: the script of its threads, ${SCRIPT().href}, could not be loaded: ${why}.`,
+    `ONNX Runtime computes with 1 thread instead of 4: the script of its threads, ${SCRIPT().href}, could not be loaded: ${why}.`,
   ],
 });
 
@@ -81,7 +81,7 @@ test('one thread, with the headers, on a page that is not isolated; no warning i
     threads: 1,
     from: undefined,
     warnings: [
-      'ONNX Runtime computes with 1 thread in place of 4: the page is not cross-origin isolated by the headers COOP and COEP.',
+      'ONNX Runtime computes with 1 thread instead of 4: the page is not cross-origin isolated by the headers COOP and COEP.',
     ],
   });
   expect(await threadsWith(fail, willing, 1)).toEqual({ threads: 1, from: undefined, warnings: [] });

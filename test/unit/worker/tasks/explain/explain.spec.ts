@@ -215,7 +215,7 @@ test('a class of two labels is the one with the higher score; a class without a 
   expect(await bare.explain(white, { params: { target: '2' } })).toMatchObject({ index: 2, label: '2' });
 });
 
-test('a tensor in place of an image has a heat map of its own size; what is not finite is an error', async () => {
+test('a tensor instead of an image has a heat map of its own size; what is not finite is an error', async () => {
   const handler = await classifier();
   const tensor = { data: new Float32Array(16).fill(1), dims: [1, 4, 4] };
   expect(await handler.explain(tensor, { params: { window: 1 } })).toMatchObject({ width: 4, height: 4, index: 0 });

@@ -83,12 +83,12 @@ for (const [what, changes, message] of [
   ),
   // transformers writes the sounds of such a model with spaces between them.
   [
-    'phonemes in place of characters',
+    'phonemes instead of characters',
     { 'tokenizer_config.json': { tokenizer_class: 'Wav2Vec2PhonemeCTCTokenizer', word_delimiter_token: null } },
     /tokenizer_class is "Wav2Vec2PhonemeCTCTokenizer"/,
   ],
   [
-    'phonemes in place of characters, by config.json',
+    'phonemes instead of characters, by config.json',
     { 'config.json': { ...FILES['config.json'], tokenizer_class: 'Wav2Vec2PhonemeCTCTokenizer' } },
     /tokenizer_class is "Wav2Vec2PhonemeCTCTokenizer"/,
   ],
@@ -107,7 +107,7 @@ for (const [what, changes, message] of [
     });
   });
 
-test('handler.sampleRate counts in place of a rate that the files lack', async () => {
+test('handler.sampleRate counts instead of a rate that the files lack', async () => {
   const heard = await open({ 'preprocessor_config.json': { sampling_rate: null } }, [[0, 1, 0]], { sampleRate: 8000 });
   expect(await heard({ timestamps: 'character' })).toEqual([
     { text: 'a', parts: [{ text: 'a', start: 0, end: 2 / 8000 }] },

@@ -1,5 +1,5 @@
 import { fill, type Template } from '../post-processor.js';
-import type { Encoding, TokenPlace } from '../tokenizer.js';
+import type { Encoding, TokenSpan } from '../tokenizer.js';
 
 /** A token, and the range of its text that it stands for, in UTF-16 units. */
 export interface LocatedToken {
@@ -12,24 +12,24 @@ export interface LocatedToken {
   readonly asFirst?: readonly [start: number, end: number] | undefined;
 }
 
-/** Fills the tokens of texts into a template. The encoding has `places`. */
-export function fillPlaces(
+/** Fills the tokens of texts into a template. The encoding has `spans`. */
+export function fillSpans(
   template: Template,
   first: readonly LocatedToken[],
   second: readonly LocatedToken[] | undefined,
 ): Encoding {
   const ids = (tokens: readonly LocatedToken[]): readonly number[] => tokens.map(({ id }) => id);
-  const placesOf = (tokens: readonly LocatedToken[], text: 0 | 1): readonly TokenPlace[] =>
+  const spansOf = (tokens: readonly LocatedToken[], text: 0 | 1): readonly TokenSpan[] =>
     tokens.map(({ word, start, end, asFirst }, at) => {
       const range = at === 0 ? asFirst : undefined;
       return { text, word, start: range?.[0] ?? start, end: range?.[1] ?? end };
     });
-  const places = [placesOf(first, 0), placesOf(second ?? [], 1)] as const;
+  const spans = [spansOf(first, 0), spansOf(second ?? [], 1)] as const;
   const parts = second === undefined ? template.single : template.pair;
   return {
     ...fill(template, ids(first), second && ids(second)),
-    places: parts.flatMap((part): readonly (TokenPlace | undefined)[] =>
-      'ids' in part ? part.ids.map(() => undefined) : places[part.text],
+    spans: parts.flatMap((part): readonly (TokenSpan | undefined)[] =>
+      'ids' in part ? part.ids.map(() => undefined) : spans[part.text],
     ),
   };
 }

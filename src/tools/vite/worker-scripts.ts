@@ -92,7 +92,7 @@ const PACKAGES: Readonly<Record<string, string>> = { 'modern-tar': 'packed', '@n
  * that fewer need.
  * @param root the folder of TabServe's modules, with slashes, and with one at its end
  */
-export function workerChunks(root: string): {
+export function workerScripts(root: string): {
   readonly includeDependenciesRecursively: false;
   readonly groups: {
     readonly debugName: string;
@@ -101,14 +101,14 @@ export function workerChunks(root: string): {
 } {
   // Each bundle has one object for its modules.
   const known = new WeakMap<Modules, ReadonlySet<string>>();
-  const chunkOf = (id: string, modules: Modules): string | null => {
+  const nameOf = (id: string, modules: Modules): string | null => {
     const first = known.get(modules) ?? firstOf(root, modules);
     known.set(modules, first);
     if (first.has(id)) return 'base';
     if (!id.startsWith(root)) return PACKAGES[Object.keys(PACKAGES).find((name) => id.includes(name)) ?? ''] ?? null;
     return scriptOf(id.slice(root.length)) ?? null;
   };
-  return { includeDependenciesRecursively: false, groups: [{ debugName: 'tabserve', name: chunkOf }] };
+  return { includeDependenciesRecursively: false, groups: [{ debugName: 'tabserve', name: nameOf }] };
 }
 
 /** Returns the script of a module that is not in the first one; undefined for what the bundler is to decide. */
