@@ -46,7 +46,7 @@ export function decodeCard(text: string): Card {
   } catch (cause) {
     throw new TabServeError(
       'invalid-input',
-      'This link holds no report card: it is cut off, changed, or of another version of this page. Press Run to measure this device.',
+      'This link contains no report card: it is cut off, changed, or of another version of this page. Press Run to measure this device.',
       { cause },
     );
   }

@@ -182,7 +182,7 @@ function mount(announce: (text: string) => void): Exhibited {
   }
 
   function recovered(took: number): void {
-    say(`Another worker went on after ${milliseconds(took)}. Whoever is still there has the same number.`);
+    say(`Another worker continued after ${milliseconds(took)}. Whoever is still there has the same number.`);
   }
 
   function say(text: string): void {

@@ -30,7 +30,7 @@ export const writing: Exhibit = {
   id: 'writing',
   title: 'Writing',
   summary:
-    'A tiny language model of our own continues your text. It has read 45 old books, fairy tales and others for children, and nothing else: its sentences sound like them, and mean little. Kill its worker in mid-sentence: the text goes on.',
+    'A tiny language model of our own continues your text. It has read 45 old books, fairy tales and others for children, and nothing else: its sentences sound like them, and mean little. Kill its worker in mid-sentence: the text continues.',
   mount,
 };
 
@@ -135,7 +135,7 @@ function mount(announce: (text: string) => void): Exhibited {
       const opened = await openWriter(model, signal, {
         progress: load.progress,
         recovered(took) {
-          say(`Another worker went on after ${milliseconds(took)}. No word is missing or doubled.`);
+          say(`Another worker continued after ${milliseconds(took)}. No word is missing or doubled.`);
         },
         failed,
       });

@@ -429,7 +429,7 @@ test('people: faces, hands and bodies of a clip have points and numbers, and kee
   });
   await kill.click();
   await expect(page.locator('#note')).toHaveText(
-    /^Another worker went on after [\d,.]+ ms\. Whoever is still there/,
+    /^Another worker continued after [\d,.]+ ms\. Whoever is still there/,
     SLOW,
   );
   const answered = await page.evaluateHandle(() => {
@@ -506,7 +506,7 @@ test('writing: stopped; and when its worker is killed, it goes on with no word m
   await hasBegun();
   await kill.click();
   await expect(page.locator('#note')).toHaveText(
-    /^Another worker went on after [\d,.]+ ms\. No word is missing or doubled\.$/,
+    /^Another worker continued after [\d,.]+ ms\. No word is missing or doubled\.$/,
     SLOW,
   );
   await expect(done).toBeVisible(SLOW);
@@ -906,7 +906,7 @@ test('backends: a report card of this device, a link to it, and a model of oneâ€
   await expect(row('tfjs/cpu')).toContainText(/[\d.]+ ms.*Right/);
   await expect(report.getByRole('button', { name: 'Run on this device' })).toBeVisible();
   await page.goto(`${gallery}#/backends?card=W10`);
-  await expect(report).toContainText('This link holds no report card');
+  await expect(report).toContainText('This link contains no report card');
 
   await report
     .locator('#lab-chooser')

@@ -21,7 +21,7 @@ export class PersonFinder extends VisionHandler {
         sum += weight;
       }
       const placement = this.placement(index, context);
-      if (!placement) return { x: NaN, y: NaN }; // This row has failed in preprocess: its place will hold the error.
+      if (!placement) return { x: NaN, y: NaN }; // This row has failed in preprocess: its result will be the error.
       const { scaleX, scaleY, offsetX, offsetY } = placement.geometry;
       return { x: (x / sum - offsetX) / scaleX, y: (y / sum - offsetY) / scaleY };
     });

@@ -13,8 +13,8 @@ test('only texts have a language', async () => {
           ],
         },
         labels: ['text', 'sparse', 'compressed'],
-      }, // in place of its model
-      language: { answers: (texts) => texts.map((text) => [{ label: `language of ${text}` }]) }, // in place of its handler
+      }, // instead of its model
+      language: { answers: (texts) => texts.map((text) => [{ label: `language of ${text}` }]) }, // instead of its handler
     },
   });
   const rows = await handler.handle([new TextEncoder().encode('Hallo'), new Uint8Array(9)]);

@@ -8,7 +8,7 @@ document.querySelector('input')!.addEventListener('change', async ({ target }) =
   for (const { start, end } of segments) console.log(`speech from ${start.toFixed(1)} s to ${end.toFixed(1)} s`);
 });
 
-// The microphone: a sequence of pieces.
+// The microphone: a sequence of segments.
 document.querySelector('button')!.addEventListener('click', async () => {
   const [track] = (await navigator.mediaDevices.getUserMedia({ audio: true })).getAudioTracks();
   const sequence = vad.openSequence();
