@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { scriptOf } from '../../../src/tools/vite/worker-chunks.ts';
+import { scriptOf } from '../../../src/tools/vite/worker-scripts.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOY = 'test/add-a-task';
