@@ -57,7 +57,7 @@ export async function* searchBeams(
     cache.free();
     cache = next;
   };
-  // Each beam may end with each of these tokens, and as many beams must be left to go on.
+  // Each beam may end with each of these tokens, and as many beams must be left to continue.
   const kept = Math.max(2, 1 + eosTokenIds.length) * numBeams;
   try {
     for (let length = 1; ; length++) {
@@ -78,7 +78,7 @@ export async function* searchBeams(
         sum,
         logprobs: settings.returnLogprobs ? [...beams[row]!.logprobs, byModel[row]![token]!] : [],
       });
-      // An answer that ends counts only if it is among the best ones; the others were kept so that enough go on.
+      // An answer that ends counts only if it is among the best ones; the others are there so that enough continue.
       const ended = candidates.slice(0, numBeams).filter(isEnd).map(grow);
       const scored = ended.map((beam) => ({ ...beam, score: beam.sum / length ** lengthPenalty }));
       finished = [...finished, ...scored].toSorted((one, other) => other.score - one.score).slice(0, numBeams);
@@ -99,14 +99,16 @@ export async function* searchBeams(
   const text = isStopped ? tokens.slice(0, -1) : tokens;
   yield { tokens, text, logprobs, finishReason: isStopped ? 'stop' : 'length' };
 
-  /** transformers' estimate of whether the best beam may still get a better score than the worst finished one. */
+  /**
+   * Returns whether the best beam may still get a better score than the worst finished one, by transformers' estimate.
+   */
   function canImprove(best: number, length: number): boolean {
     const longest = earlyStopping === 'never' && lengthPenalty > 0 ? maxNewTokens : length;
     return best / longest ** lengthPenalty > finished.at(-1)!.score;
   }
 }
 
-/** Returns the best tokens to go on with, of all beams together. @throws `inference-failed` if there is none */
+/** Returns the best tokens to continue with, of all beams together. @throws `inference-failed` if there is none */
 function bestCandidates(
   beams: readonly Beam[],
   byModel: readonly Float32Array[],

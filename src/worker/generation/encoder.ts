@@ -111,7 +111,7 @@ export class Encoder {
     return this.#mask ? { [this.#mask.name]: ones(this.#mask.dtype, length) } : {};
   }
 
-  /** Returns zeros in the place of its output for one token; undefined if the model does not declare its size. */
+  /** Returns zeros instead of its output for one token; undefined if the model does not declare its size. */
   exampleOutput({ hiddenStates }: DecoderInterface): Tensor | undefined {
     const size = this.#output.dims[2] ?? hiddenStates!.dims[2];
     if (typeof size !== 'number') return undefined;

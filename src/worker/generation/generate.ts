@@ -88,7 +88,7 @@ function checkToken(token: unknown, vocabularySize: number): asserts token is nu
   );
 }
 
-/** Chooses the next token as transformers' `generate` does: by the rules, and then the best one, or one that is drawn. */
+/** Chooses the next token as transformers' `generate` does: by the rules, and then the best one, or a sampled one. */
 export function chooseToken(logits: Float32Array, settings: Settings, progress: Progress): number {
   applyRules(logits, progress, settings);
   const { sampling } = settings;

@@ -8,7 +8,7 @@ import { maxOf } from './logits.js';
 import { argmax } from './sample.js';
 import type { Settings } from './settings.js';
 
-/** The most tokens of an example. */
+/** The maximum number of tokens of an example. */
 const MAX_TOKENS = 16;
 
 /** Generates the answer to a prompt's tokens. */
@@ -102,7 +102,7 @@ function leadOf(logits: Float32Array, best: number): number {
   return logits[best]! - maxOf(others);
 }
 
-/** Twice what a right backend's logits may differ by: the tolerance of golden examples. */
+/** Returns twice what a right backend's logits may differ by: the tolerance of golden examples. */
 function smallestLead(logits: Float32Array): number {
   const largest = logits.reduce((most, logit) => Math.max(most, Number.isFinite(logit) ? Math.abs(logit) : 0), 0);
   return 2 * (1e-4 + 1e-3 * largest);

@@ -22,7 +22,7 @@ export interface LogitRules {
   readonly ruleOut?: ((logits: Float32Array, progress: Progress) => void) | undefined;
 }
 
-/** The settings that change logits where the next token is drawn. Without them, the most probable one is taken. */
+/** The settings that change logits where the next token is sampled. Without them, the most probable one is taken. */
 export interface SamplingRules {
   readonly temperature?: number | undefined;
   readonly topK?: number | undefined;

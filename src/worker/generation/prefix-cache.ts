@@ -8,8 +8,8 @@ interface Entry {
 }
 
 /**
- * The key–value caches of earlier rows: a row that begins as one of them runs only the tokens that differ. They
- * are freed by the worker's budget for what is kept between requests.
+ * The key–value caches of earlier rows: a row that begins as one of them runs only the tokens that differ. They are
+ * freed by the worker's budget for cached values.
  */
 export class PrefixCache {
   readonly #entries = new Set<Entry>();
@@ -45,7 +45,7 @@ export class PrefixCache {
     }
   }
 
-  /** Takes over a row's cache. Those of its beginnings need not be kept any more. */
+  /** Takes over a row's cache. Those of its beginnings need not be cached any more. */
   add(tokens: readonly number[], cache: KeyValueCache): void {
     if (this.#interface.cache.length === 0) return cache.free();
     const entry: Entry = { tokens: tokens.slice(0, cache.length), cache };

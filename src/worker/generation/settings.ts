@@ -30,7 +30,7 @@ type StopText = string;
 /** The `params` of a handler that writes text. Defaults are those of the repository's `generation_config.json`. */
 export interface GenerationParams {
   /**
-   * The most tokens of the answer. Default: that of generation_config.json, otherwise 256.
+   * The maximum number of tokens of the answer. Default: that of generation_config.json, otherwise 256.
    * @integer
    * @minimum 1
    */
@@ -42,7 +42,7 @@ export interface GenerationParams {
    */
   readonly minNewTokens?: number;
   /**
-   * Whether each token is drawn by its probability. Otherwise, it is the most probable one. Default: that of
+   * Whether each token is sampled by its probability. Otherwise, it is the most probable one. Default: that of
    * generation_config.json, otherwise false.
    */
   readonly doSample?: boolean;
@@ -119,9 +119,9 @@ export interface Settings extends LogitRules {
 /**
  * Returns the settings of one answer.
  * @param param returns what the request or the config sets
- * @param room how many tokens fit behind the prompt
- * @throws `invalid-input` for a token that the vocabulary does not have; `model-config` for a default of sampling that is
- *   out of range
+ * @param room how many tokens fit after the prompt
+ * @throws `invalid-input` for a token that the vocabulary does not have; `model-config` for a default of sampling
+ *   that is out of range
  */
 export function readSettings(
   param: <Name extends keyof GenerationParams>(name: Name) => GenerationParams[Name],
@@ -185,7 +185,7 @@ function maxNewTokens(own: number | undefined, { max_length: all }: Json, prompt
   return typeof all === 'number' && all > promptLength ? all - promptLength : MAX_NEW_TOKENS;
 }
 
-/** Old files count prompt and answer together here, too. */
+/** Returns the minimum of new tokens: old files count prompt and answer together here, too. */
 function minNewTokens({ min_length: all }: Json, promptLength: number): number | undefined {
   return typeof all === 'number' ? Math.max(0, all - promptLength) : undefined;
 }

@@ -33,15 +33,15 @@ const afterTimeout: Later = (run) => {
 
 /**
  * Runs the rows of a decoder. A row whose next run has one token runs together with all others that are ready, padded
- * to the longest one. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such as
- * a prompt's, run alone, between the others' runs.
+ * to the longest one. It joins at the next run, and leaves when it ends or is not ready in time. Several tokens, such
+ * as a prompt's, run alone, between the others' runs.
  *
  * Most models append the new tokens to the end of the cache: padding is on the left. ONNX Runtime's GroupQueryAttention
- * counts the tokens of each row in the mask, and writes behind them: padding is on the right. Some models compute
+ * counts the tokens of each row in the mask, and writes after them: padding is on the right. Some models compute
  * something else for several rows whatever the padding: those that count positions by the cache's length, quantize all
- * rows with one scale, or choose frequencies by the longest row. So a run is compared with those of each row alone, once
- * for each kind: with padding or without, and again whenever the shortest or the longest row has become twice as long.
- * If they differ, the other side is tried, and then no run is shared any more: the rows take turns.
+ * rows with one scale, or choose frequencies by the longest row. So a run is compared with those of each row alone,
+ * once for each kind: with padding or without, and again whenever the shortest or the longest row has become twice as
+ * long. If they differ, the other side is tried, and then no run is shared any more: the rows take turns.
  */
 export class SharedSteps {
   readonly #decoder: Decoder;
@@ -99,7 +99,7 @@ export class SharedSteps {
     row.moveTo({ ...row.place, cache, row: 0, start: 0 }, false);
   }
 
-  /** Must be called when a row has ended: nobody waits for it. */
+  /** Removes a row that has ended, because nobody waits for it. Must be called then. */
   ended(row: SharedRow): void {
     this.#expected.delete(row);
     if (this.#batch?.rows.includes(row)) this.#batch = undefined;

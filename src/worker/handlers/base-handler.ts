@@ -162,8 +162,8 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
   }
 
   /**
-   * Runs the model. If the model fixes the size of its batch axis, the batch runs in chunks of this size; if it has
-   * `unbatchedOutputs`, each row runs alone.
+   * Runs the model. If the model fixes the size of its batch axis, the batch runs in sub-batches of this size; if it
+   * has `unbatchedOutputs`, each row runs alone.
    */
   override async inference(inputs: Tensors, { signal }: Context): Promise<Tensors> {
     return await runBatch(this.model, inputs, { signal }, this.unbatchedOutputs);
@@ -209,14 +209,14 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
         results[index] = await resultOf(index);
       } catch (error) {
         context.signal.throwIfAborted();
-        // Of a row that has failed before, its first error is kept.
+        // A row that has failed before keeps its first error.
         context.fail(index, asTabServeError(error, 'postprocess'));
       }
     }
     return results;
   }
 
-  /** What `postprocess` returns in the place of a row that has failed. */
+  /** What `postprocess` returns for a row that has failed. */
   protected emptyResult: Result | undefined;
 
   /**

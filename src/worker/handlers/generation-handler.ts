@@ -36,7 +36,7 @@ export interface GeneratedText {
 /** What only the handler's config sets, and not `generation_config.json`. */
 const FORMAT = 'params.responseFormat';
 
-/** What only counts where tokens are drawn. */
+/** The settings that have an effect only where tokens are sampled. */
 const OF_DRAWING = ['temperature', 'topK', 'topP', 'minP', 'seed'] as const;
 
 /** A row that is ready for the model. */
@@ -65,9 +65,9 @@ export type GenerateTools = Pick<GenerateOptions, 'signal' | 'begun' | 'choose'>
 /** What a run of the model adds to the answer to a row. */
 export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {}
 
-/** What another worker needs to go on behind a part of an answer. */
+/** What another worker needs to continue after a part of an answer. */
 interface Resume extends Begun {
-  /** Of an answer that is drawn. */
+  /** Only of a sampled answer. */
   readonly seed: number | undefined;
   /** Whether the part was the last one. */
   readonly isLast: boolean;
@@ -76,8 +76,8 @@ interface Resume extends Begun {
 /** The keys of `handler:` that only the config sets. */
 export interface GenerationConfig {
   /**
-   * The most tokens of prompt and answer together; for text_to_text and image_to_text, of a text, and of an
-   * answer. Default: what the repository's config.json says.
+   * The maximum number of tokens of prompt and answer together; for text_to_text and image_to_text, of a text, and of
+   * an answer. Default: what the repository's config.json says.
    * @integer
    * @minimum 1
    */
@@ -110,7 +110,7 @@ export abstract class GenerationHandler<
   /** The example is for the model: `inference` takes prompts. */
   readonly exampleIsForModel = true;
 
-  /** The most tokens that the model takes. */
+  /** The maximum number of tokens that the model takes. */
   protected get contextLength(): number {
     return (this.config as { contextLength?: number }).contextLength ?? Infinity;
   }
@@ -183,7 +183,7 @@ export abstract class GenerationHandler<
     );
   }
 
-  /** Says once that what draws tokens is without effect where the most probable one is taken. */
+  /** Warns once that settings of sampling have no effect where the most probable token is taken. */
   #warnOfSampling({ sampling }: Settings, index: number, context: Context): void {
     if (sampling || this.#hasWarned) return;
     const unused = OF_DRAWING.filter((name) => this.param<unknown>(name, index, context) !== undefined);
@@ -285,7 +285,7 @@ export abstract class GenerationHandler<
   }
 }
 
-/** Returns a prompt whose answer is drawn with the random numbers of a seed. */
+/** Returns a prompt whose answer is sampled with the random numbers of a seed. */
 function withSeed<Ready extends Prompt>(prompt: Ready, seed: number | undefined): Ready {
   const { settings } = prompt;
   const { sampling } = settings;

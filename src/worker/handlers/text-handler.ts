@@ -27,7 +27,7 @@ export interface ModelRows {
   readonly encodings: readonly Encoding[];
 }
 
-/** The most rows that one run of the model has, where a row of a batch is several of the model's. */
+/** The maximum number of rows of one run of the model, where a row of a batch is several of the model's. */
 const MAX_ROWS = 16;
 
 /** The `params` of every text handler. */

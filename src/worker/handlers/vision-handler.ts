@@ -115,8 +115,8 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
   }
 
   /**
-   * Returns the tensors of drawn pictures that have the features of photographs: soft light, colors, texture and edges.
-   * The list is empty if a subclass overrides `preprocess`.
+   * Returns the tensors of generated pictures that have the features of photographs: soft light, colors, texture and
+   * edges. The list is empty if a subclass overrides `preprocess`.
    */
   async examples(_context: Context): Promise<readonly Tensors[]> {
     if (!this.#canUseExamples) return [];
@@ -206,7 +206,7 @@ export class VisionHandler<Result = Tensors, Explanation = unknown> extends Base
     return this.#input.checked(row);
   }
 
-  /** Returns a tensor that the caller passed in place of an image, and places it as its own image. */
+  /** Returns a tensor that the caller passed instead of an image, and places it as its own image. */
   #placeTensor(input: TypedArrayInput, index: number, context: Context): Tensor {
     const { tensor, placement } = this.#tensors.ofTensor(input, (row) => this.checkRow(row));
     this.place(index, context, placement);

@@ -1,4 +1,4 @@
-/** Follows a text through a grammar. What was found out for one text is kept for the next ones. */
+/** Follows a text through a grammar. The results for one text are cached for the next ones. */
 import { TabServeError } from '../../../contract/errors.js';
 import { byteClasses, restOf, type Grammar } from './grammar.js';
 
@@ -21,7 +21,7 @@ const MAX_KEPT = 2_000_000;
 export interface State {
   /** Whether the text may end here. */
   readonly mayEnd: boolean;
-  /** Whether it may go on. */
+  /** Whether it may continue. */
   readonly mayGoOn: boolean;
   /** Those of bytes. */
   readonly places: readonly Place[];

@@ -103,7 +103,7 @@ export function restOf(from: Repeat): Repeat {
  */
 function allParts(grammar: Grammar, innerOf = partsOf): readonly Grammar[] {
   const found = new Set([grammar]);
-  // A set goes on with what is added meanwhile.
+  // The loop over a set continues with what is added meanwhile.
   for (const part of found) for (const inner of innerOf(part)) found.add(inner);
   return [...found];
 }

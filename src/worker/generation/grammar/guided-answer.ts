@@ -52,7 +52,7 @@ export class GuidedAnswer {
   }
 }
 
-/** Of 32 tokens from a place on, keeps the logits of those that have a bit. */
+/** Keeps the logits of those of 32 tokens, from an index on, that have a bit. */
 function keep(logits: Float32Array, from: number, bits: number): void {
   if (bits === 0) logits.fill(-Infinity, from, from + 32);
   else if (bits !== 0xffff_ffff)

@@ -56,7 +56,7 @@ export function string(min = 0, max = Infinity): Grammar {
   return sequence(QUOTE, repeat(CHARACTER, min, max), QUOTE);
 }
 
-/** Returns the rest of a name behind its first quotation mark. */
+/** Returns the rest of a name after its first quotation mark. */
 export function nameRest(name: string): Grammar {
   return text(JSON.stringify(name).slice(1));
 }
@@ -72,7 +72,7 @@ export function nameRestBut(names: readonly string[]): Grammar {
     const begin = [...next.keys()].toSorted();
     const other = others.get(begin.join('')) ?? plainBut(begin);
     others.set(begin.join(''), other);
-    // Where a name goes on with a character that is not ASCII, none is taken.
+    // Where a name continues with a character that is not ASCII, none is taken.
     const wide = begin.every((one) => one.charCodeAt(0) < 0x80) ? [WIDE] : [];
     return oneOf([
       sequence(choice(other, ...wide), ANY_REST),
@@ -98,7 +98,7 @@ export function literals(values: readonly unknown[]): Grammar {
   );
 }
 
-/** A number has so many digits before its point, and so many behind it: all that JavaScript keeps. */
+/** A number has this many digits before its decimal point, and this many after it: as many as JavaScript represents. */
 export const MAX_DIGITS = 15;
 const WHOLE = choice(text('0'), sequence(anyOf('123456789'), repeat(DIGIT, 0, MAX_DIGITS - 1)));
 
@@ -117,7 +117,7 @@ export const NULL: Grammar = text('null');
 
 /** A member of an object. */
 export interface Member {
-  /** Its name, behind the first quotation mark. */
+  /** Its name, after the first quotation mark. */
   readonly key: Grammar;
   readonly value: Grammar;
   readonly isRequired: boolean;
@@ -125,21 +125,21 @@ export interface Member {
 
 /**
  * Returns an object with these members, in this order.
- * @param others any number of members behind them
+ * @param others any number of members after them
  */
 export function object(members: readonly Member[], others?: Pick<Member, 'key' | 'value'>): Grammar {
   const pair = ({ key, value }: Pick<Member, 'key' | 'value'>): Grammar => sequence(key, COLON, value);
-  // From the last member to the first: what may come from here on, behind a quotation mark; whether there may be nothing;
-  // and what may come behind the member before.
-  let behind = others ? repeat(sequence(COMMA, QUOTE, pair(others)), 0) : sequence();
-  let rest = others && sequence(pair(others), behind);
+  // From the last member to the first: what may come from here on, after a quotation mark; whether there may be
+  // nothing; and what may come after the member before.
+  let after = others ? repeat(sequence(COMMA, QUOTE, pair(others)), 0) : sequence();
+  let rest = others && sequence(pair(others), after);
   let mayEnd = true;
   for (const member of members.toReversed()) {
-    const begun = sequence(pair(member), behind);
+    const begun = sequence(pair(member), after);
     rest = member.isRequired || !rest ? begun : choice(begun, rest);
     mayEnd &&= !member.isRequired;
     const next = sequence(COMMA, QUOTE, rest);
-    behind = mayEnd ? optional(next) : next;
+    after = mayEnd ? optional(next) : next;
   }
   const all = rest ? sequence(QUOTE, rest) : sequence();
   return sequence(text('{'), SPACE, mayEnd ? optional(all) : all, SPACE, text('}'));
@@ -148,19 +148,19 @@ export function object(members: readonly Member[], others?: Pick<Member, 'key' |
 /**
  * Returns a list of so many items.
  * @param items the first ones, each its own
- * @param others what the items behind them are
+ * @param others the items after them
  */
 export function list(items: readonly Grammar[], others: Grammar, min = 0, max = Infinity): Grammar {
   const itemAt = (at: number): Grammar => items[at] ?? others;
   const count = Math.min(items.length, max);
-  let behind: Grammar = repeat(sequence(COMMA, others), Math.max(0, min - count), max - count);
+  let after: Grammar = repeat(sequence(COMMA, others), Math.max(0, min - count), max - count);
   for (let at = count - 1; at > 0; at--) {
-    const next = sequence(COMMA, items[at]!, behind);
-    behind = at >= min ? optional(next) : next;
+    const next = sequence(COMMA, items[at]!, after);
+    after = at >= min ? optional(next) : next;
   }
   // Where no item has a place of its own, the first is one of the others.
-  if (count === 0) behind = repeat(sequence(COMMA, others), Math.max(0, min - 1), Math.max(0, max - 1));
-  const all = max === 0 ? sequence() : sequence(itemAt(0), behind);
+  if (count === 0) after = repeat(sequence(COMMA, others), Math.max(0, min - 1), Math.max(0, max - 1));
+  const all = max === 0 ? sequence() : sequence(itemAt(0), after);
   return sequence(text('['), SPACE, min === 0 ? optional(all) : all, SPACE, text(']'));
 }
 

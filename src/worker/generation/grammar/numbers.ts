@@ -3,20 +3,20 @@ import { bytes, choice, repeat, sequence, text, type Grammar } from './grammar.j
 import { MAX_DIGITS } from './json.js';
 
 /** The largest number of so many digits. */
-const MOST = 10 ** MAX_DIGITS - 1;
+const MAX_VALUE = 10 ** MAX_DIGITS - 1;
 const ZERO = 0x30;
 const UP_TO_MAX = Array.from({ length: MAX_DIGITS + 1 }, (_, at) => at);
 
 /**
  * A digit by the first and the last one that it may be. As these are the same objects in all numbers, so are the places
- * of alternatives that go on alike.
+ * of alternatives that continue alike.
  */
 const DIGIT = UP_TO_MAX.slice(0, 10).map((first) =>
   UP_TO_MAX.slice(0, 10).map((last) => bytes([ZERO + first, ZERO + last])),
 );
 /** Any digits, by how many there are at least and at most. */
 const DIGITS = UP_TO_MAX.map((least) => UP_TO_MAX.map((most) => repeat(DIGIT[0]![9]!, least, most)));
-/** A point and digits behind it, by how many there are at most. */
+/** A decimal point and digits after it, by their maximum number. */
 const FRACTION = UP_TO_MAX.map((most) => sequence(text('.'), DIGITS[1]![most]!));
 /** Digits that are not all 0, by how many there are at most. */
 const NOT_ZERO: Grammar[] = [];
@@ -36,8 +36,8 @@ export interface Bounds {
 
 /** Returns the whole numbers within bounds; undefined if there are none of so many digits. */
 export function integersWithin({ min, max, isMinExclusive, isMaxExclusive }: Bounds): Grammar | undefined {
-  const least = Math.max(-MOST, isMinExclusive ? min + 1 : min);
-  const most = Math.min(MOST, isMaxExclusive ? max - 1 : max);
+  const least = Math.max(-MAX_VALUE, isMinExclusive ? min + 1 : min);
+  const most = Math.min(MAX_VALUE, isMaxExclusive ? max - 1 : max);
   if (least > most) return undefined;
   return choice(
     ...(most >= 0 ? [digitsWithin(Math.max(0, least), most)] : []),
@@ -51,18 +51,18 @@ export function integersWithin({ min, max, isMinExclusive, isMaxExclusive }: Bou
  */
 export function numbersWithin(bounds: Bounds): Grammar | undefined {
   const { min, max, isMinExclusive, isMaxExclusive } = bounds;
-  const [least, most] = [Math.max(-MOST, min), Math.min(MOST, max)];
+  const [least, most] = [Math.max(-MAX_VALUE, min), Math.min(MAX_VALUE, max)];
   const longest = Math.max(...[min, max].filter(Number.isFinite).map((bound) => String(Math.abs(bound)).length));
   const digits = Math.max(1, MAX_DIGITS - longest);
   const whole = integersWithin(bounds);
-  // A whole number below the bound, and any digits behind its point.
+  // A whole number below the bound, and any digits after its decimal point.
   const positive = fractions('', Math.max(0, least), most - 1, isMinExclusive ? least : undefined, digits);
   const negative = fractions('-', Math.max(0, -most), -least - 1, isMaxExclusive ? -most : undefined, digits);
   const found = [whole, positive, negative].filter((one) => one !== undefined);
   return found.length === 0 ? undefined : choice(...found);
 }
 
-/** @param excluded a whole number behind which the digits must not all be 0 */
+/** @param excluded a whole number after which the digits must not all be 0 */
 function fractions(
   sign: string,
   from: number,

@@ -13,13 +13,13 @@ export type ResponseFormat =
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: boolean | Readonly<Record<string, unknown>> };
 
-/** The grammars of so many formats are kept. */
+/** The maximum number of formats whose grammars are cached. */
 const MAX_FORMATS = 16;
 /** How messages call the schema. */
 const SCHEMA = 'params.responseFormat.schema';
-/** The most characters of a format's JSON. */
+/** The maximum number of characters of a format's JSON. */
 const MAX_LENGTH = 100_000;
-/** The most levels of JSON of a format: a schema that lies in `anyOf` is two below the one around it. */
+/** The maximum number of levels of a format's JSON: a schema in `anyOf` is two below the one around it. */
 const MAX_LEVELS = 250;
 /** The keys of a format, by its type. */
 const KEYS = { text: ['type'], json_object: ['type'], json_schema: ['type', 'schema'] } as const;

@@ -31,7 +31,7 @@ export function foldTrie(
     node.isEnd = true;
   }
   const grammars = new Map<Node, Grammar>();
-  // A node is behind the one that it follows.
+  // A node is after the one that it follows.
   for (const node of nodes.toReversed()) {
     const next = new Map(Array.from(node.next, ([character, one]) => [character, grammars.get(one)!]));
     grammars.set(node, make(next, node.isEnd));

@@ -1,7 +1,7 @@
 import type { Detokenizer } from '../../text/tokenizer.js';
 import type { Automaton, State } from './automaton.js';
 
-/** As many sets of tokens are kept. One of a vocabulary of 150,000 tokens has 19 kB. */
+/** The maximum number of cached sets of tokens. One of a vocabulary of 150,000 tokens has 19 kB. */
 const MAX_SETS = 256;
 
 /**
@@ -41,7 +41,7 @@ export class Vocabulary {
     };
   }
 
-  /** Returns the state behind a token; undefined if the token cannot come. @throws as `Automaton.step` does */
+  /** Returns the state after a token; undefined if the token cannot come. @throws as `Automaton.step` does */
   step(automaton: Automaton, from: State, id: number): State | undefined {
     automaton.beginSearch();
     const bytes = this.#bytes[id] ?? '';

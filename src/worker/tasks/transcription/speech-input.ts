@@ -31,7 +31,7 @@ export interface SpeechInput {
   readonly step: number;
   /** Returns the inputs for at most a window of samples. */
   feeds(samples: Float32Array): Tensors;
-  /** Returns inputs from one of their frames on, with zeros behind them. */
+  /** Returns inputs from one of their frames on, with zeros after them. */
   later(feeds: Tensors, first: number): Tensors;
 }
 

@@ -58,16 +58,15 @@ const NAME = 'speech_to_text';
 const NO_TIMES = '<|notimestamps|>';
 
 /**
- * Writes what is said in a recording with an encoder of sound and a decoder of text: Whisper and Moonshine. The texts
- * are those of transformers' pipeline `automatic-speech-recognition` with `num_beams=1`; for its default, set
- * `numBeams: 5`.
+ * Transcribes a recording with an encoder of audio and a decoder of text: Whisper and Moonshine. The texts are those of
+ * transformers' pipeline `automatic-speech-recognition` with `num_beams=1`; for its default, set `numBeams: 5`.
  *
- * The model is two files, the nodes `encoder` and `decoder`. `preprocess` reads the sound. `inference` runs the encoder,
- * and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the text in
- * parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into chunks
- * that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a stream gets
- * a part after each of them. Without `language`, Whisper detects the language of each chunk. A part of the answer whose
- * end Whisper has not told ends with the recording.
+ * The model is two files, the nodes `encoder` and `decoder`. `preprocess` reads the sound. `inference` runs the
+ * encoder, and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the
+ * text in parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into
+ * chunks that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a
+ * stream gets a part after each of them. Without `language`, Whisper detects the language of each chunk. A part of the
+ * answer whose end Whisper has not told ends with the recording.
  *
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds;

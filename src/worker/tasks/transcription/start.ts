@@ -17,7 +17,7 @@ export interface StartFacts {
   readonly languages: ReadonlyMap<string, number> | undefined;
   readonly tasks: ReadonlyMap<string, number> | undefined;
   readonly isEnglishOnly: boolean;
-  /** The tokens behind the first one, where neither language nor task is set; null for one that the model chooses. */
+  /** The tokens after the first one, where neither language nor task is set; null for one that the model chooses. */
   readonly forced: readonly (number | null)[];
   /** The token of an answer without times; the next ones are times. */
   readonly noTimes: number | undefined;

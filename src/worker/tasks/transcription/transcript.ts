@@ -103,7 +103,7 @@ export class Transcript {
     if (this.#open.heard.length > 0) this.#close(Math.max(this.#start, hundredths(duration)));
   }
 
-  /** Returns the time behind which the next chunk decides: the first one of the overlap, or the last one before it. */
+  /** Returns the time after which the next chunk decides: the first one of the overlap, or the last one before it. */
   #lastOwn(tokens: readonly number[], overlap: number): number {
     const { begin, step } = this.#options;
     let last: number | undefined;
@@ -127,7 +127,7 @@ export class Transcript {
     open.heard = [right.slice(rightStart)];
   }
 
-  /** Where the open part starts: behind the one before it, if the model has not told. */
+  /** Where the open part starts: after the one before it, if the model has not told. */
   get #start(): number {
     return this.#open.start ?? this.#parts.at(-1)?.end ?? 0;
   }
