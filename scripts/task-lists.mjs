@@ -1,5 +1,5 @@
 // Makes the lists of the tasks from their classes: src/worker/tasks/FOLDER/index.ts, src/worker/tasks/index.ts,
-// src/worker/tasks/exports.ts, and for the gallery demo/any/handlers.ts. A file of a folder of tasks is a handler if its
+// src/worker/tasks/exports.ts, src/worker/tasks/architectures.ts, and for the gallery demo/any/handlers.ts. A file of a folder of tasks is a handler if its
 // class has an `@answer` in its docblock; its `@sample` is an input, and params, with which the gallery begins.
 import { readdirSync, readFileSync } from 'node:fs';
 import { format } from 'oxfmt';
@@ -126,6 +126,9 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
 ${(await Promise.all(entries)).join('\n')}
 };
 `;
+  const handlers = {};
+  for (const { name, path, className } of sources) handlers[name] = (await load(path))[className];
+  lists[`${WORKER}/tasks/architectures.ts`] = architectureList(handlers);
   const options = JSON.parse(read('.oxfmtrc.json'));
   const formatted = await Promise.all(
     Object.entries(lists).map(async ([path, text]) => [path, (await format(path, text, options)).code]),
@@ -153,6 +156,62 @@ async function entryOf({ name, path, className, isGeneric }, from, load) {
     load: async ()${type} => (await import('${from}${fileOf(path)}.js')).${className},
 ${given.map((key) => `    ${key}: ${JSON.stringify(facts[key])},`).join('\n')}
   },`;
+}
+
+/** Returns the module with the classes of transformers of which an ending says nothing, or the wrong task. */
+function architectureList(handlers) {
+  const { transformers, groups } = JSON.parse(read('scripts/architectures/classes.json'));
+  const endings = Object.entries(handlers)
+    .filter(([, { huggingFace: { label, keys } = {} }]) => label === undefined && keys === undefined)
+    .flatMap(([name, { huggingFace }]) => (huggingFace?.architectures ?? []).map((ending) => [ending, name]))
+    .toSorted(([one], [other]) => other.length - one.length);
+  const rows = groups.flatMap(({ task, handler, classes }) => {
+    // The repository's files say which of two it is.
+    if (handler?.includes(' or ')) return [];
+    const byEnding = {};
+    for (const name of classes) {
+      const [ending, byName] = endings.find(([one]) => name.endsWith(one)) ?? [];
+      if (byName === (handler ?? undefined) && (handler || !name.endsWith('Model'))) continue;
+      const end = ending ?? /(?:For[A-Z]\w*|Model)$/.exec(name)?.[0] ?? '';
+      (byEnding[end] ??= []).push(name.slice(0, name.length - end.length));
+    }
+    return Object.entries(byEnding).map(
+      ([ending, names]) =>
+        `{ task: '${task}', ${handler ? `handler: '${handler}', ` : ''}ending: '${ending}', beginnings: '${names.join(' ')}' },`,
+    );
+  });
+  return `/** Architectures that are known by their whole names, ${MADE} and \`scripts/architectures\`. */
+
+/** Classes of one task, with one ending. */
+export interface KnownArchitectures {
+  /** Their task, in words. */
+  readonly task: string;
+  /** The handler that runs them; without it, none does. */
+  readonly handler?: string;
+  readonly ending: string;
+  /** The names without the ending, separated by spaces. */
+  readonly beginnings: string;
+}
+
+/** Of transformers ${transformers}: the classes whose endings say nothing, or the wrong task. */
+const KNOWN: readonly KnownArchitectures[] = [
+${rows.join('\n')}
+];
+
+/** Returns what is known of a class; undefined if its ending says its task. */
+export function knownArchitecture(name: string): KnownArchitectures | undefined {
+  return KNOWN.find(
+    ({ ending, beginnings }) =>
+      name.endsWith(ending) && beginnings.split(' ').includes(name.slice(0, name.length - ending.length)),
+  );
+}
+
+/** Returns a class's task in words; undefined if its name does not say it. */
+export function taskOfArchitecture(name: string): string | undefined {
+  const [, task] = /For([A-Z]\\w*)$/.exec(name) ?? [];
+  return knownArchitecture(name)?.task ?? task?.replace(/\\B(?=[A-Z][a-z])/g, ' ').toLowerCase();
+}
+`;
 }
 
 function fileOf(path) {

@@ -4,7 +4,7 @@ import { abortError } from '../../shared/abort.js';
 import type { Decoder } from './decoder.js';
 import { NO_TOKEN, type GenerateOptions, type Step } from './generate.js';
 import type { KeyValueCache } from './key-value-cache.js';
-import { applyRules } from './logits.js';
+import { applyRules, checkLogits } from './logits.js';
 import { logSoftmax, noToken } from './sample.js';
 import type { Settings } from './settings.js';
 
@@ -41,7 +41,8 @@ interface Finished extends Beam {
 /**
  * Generates an answer by beam search. All tokens come at the end, when the best answer is known.
  * @param empty the cache of a row of which nothing has run; it is freed
- * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
+ * @throws the reason of `signal`; what the model's run throws; `inference-failed` if a logit is NaN or +∞, or if no token
+ *   can follow
  */
 export async function* searchBeams(
   decoder: Decoder,
@@ -70,6 +71,7 @@ export async function* searchBeams(
         signal,
       );
       take(step.cache);
+      step.logits.forEach(checkLogits);
       const byModel = step.logits.map(logSoftmax);
       const candidates = bestCandidates(beams, byModel, settings, kept, length - 1);
       const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);

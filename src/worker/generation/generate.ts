@@ -2,7 +2,7 @@
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
-import { applyRules, applySampling, type Progress } from './logits.js';
+import { applyRules, applySampling, checkLogits, type Progress } from './logits.js';
 import { argmax, draw, logProbability, randomAt } from './sample.js';
 import type { Settings } from './settings.js';
 import type { SharedRow } from './shared-steps.js';
@@ -47,7 +47,8 @@ export const NO_TOKEN: Step = { tokens: [], text: [], logprobs: [] };
 /**
  * Generates an answer, with the tokens of its beginning.
  * @param row has run on the prompt's beginning, or on nothing; the caller ends it
- * @throws the reason of `signal`; what the model's run throws; `inference-failed` if no token can follow
+ * @throws the reason of `signal`; what the model's run throws; `inference-failed` if a logit is NaN or +∞, or if no token
+ *   can follow
  */
 export async function* generate(row: SharedRow, options: GenerateOptions): AsyncGenerator<Step> {
   const { prompt, settings, signal, begun, choose } = options;
@@ -69,6 +70,7 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
       yield NO_TOKEN;
       continue;
     }
+    checkLogits(logits);
     // `choose` may change them.
     const byModel = settings.returnLogprobs ? logits.slice() : undefined;
     const token: unknown = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });

@@ -3,6 +3,7 @@
  * out has −∞.
  */
 
+import { TabServeError } from '../../contract/errors.js';
 import { softmax } from '../outputs/scores.js';
 
 /** The settings that change logits. Names and meanings are those of transformers' `GenerationConfig`. */
@@ -36,6 +37,22 @@ export interface Progress {
   readonly tokens: readonly number[];
   /** How many of them belong to the answer. */
   readonly newTokens: number;
+}
+
+/**
+ * Checks the logits that the model returned for one row. −∞ is fine: some models rule tokens out themselves.
+ * @throws `inference-failed` if one is NaN or +∞
+ */
+export function checkLogits(logits: Float32Array): void {
+  // NaN is not less than anything.
+  for (let token = 0; token < logits.length; token++) if (!(logits[token]! < Infinity)) throw overflow(logits[token]!);
+}
+
+function overflow(logit: number): TabServeError {
+  return new TabServeError(
+    'inference-failed',
+    `The model returned the logit ${logit}, from which no token follows. In half precision (fp16, q4f16), numbers above 65504 overflow: set engine.dtype to another precision, such as 'fp32' or 'q8', or choose another backend.`,
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import { maxOf } from './logits.js';
 
 /**
  * Returns the token with the largest logit; of equal ones, the first.
- * @throws `inference-failed` if there is none: the model has returned NaN, or the rules leave no token
+ * @throws `inference-failed` if the rules leave none
  */
 export function argmax(logits: Float32Array): number {
   let [best, most] = [-1, -Infinity];
@@ -37,11 +37,11 @@ function checked(token: number): number {
   throw noToken();
 }
 
-/** Returns the error for logits of which none is a number. */
+/** Returns the error for logits that are all −∞. */
 export function noToken(): TabServeError {
   return new TabServeError(
     'inference-failed',
-    'No token can follow: the model has returned no number for any of them, or badWordsIds, noRepeatNgramSize, eosTokenId with minNewTokens, and responseFormat rule all of them out.',
+    'No token can follow: the model, or badWordsIds, noRepeatNgramSize, eosTokenId with minNewTokens, and responseFormat rule all of them out.',
   );
 }
 

@@ -38,29 +38,41 @@ export async function loadHandler(name: string | undefined): Promise<HandlerClas
       : isClass(name)
         ? `${available}. Set the option \`handler\` to one of them, such as base_handler for the model's tensors or text_feature_extractor for a text's features, or connect() to a handler of your own.`
         : `${meant === undefined ? '' : `Probably ${meant} is meant. `}${available}. Use connect() for a handler of your own.`,
+    isClass(name) ? await taskOf(name) : undefined,
   );
 }
 
 /** The error for a model of no built-in handler. */
 export class UnknownHandler extends TabServeError {
-  /** @param handler the name of which there is none @param advice what to do about it */
+  /**
+   * @param handler the name of which there is none
+   * @param advice what to do about it
+   * @param task the task of an architecture, in words
+   */
   constructor(
     readonly handler: string | undefined,
     advice: string,
+    readonly task?: string,
   ) {
-    super('unknown-handler', `${whatIsUnknown(handler)} ${advice}`);
+    super('unknown-handler', `${whatIsUnknown(handler, task)} ${advice}`);
   }
 }
 
-function whatIsUnknown(name: string | undefined): string {
+/** Returns an architecture's task in words. */
+async function taskOf(architecture: string): Promise<string | undefined> {
+  const { taskOfArchitecture } = await loadScript(() => import('../tasks/architectures.js'));
+  return taskOfArchitecture(architecture);
+}
+
+function whatIsUnknown(name: string | undefined, task: string | undefined): string {
   if (name === undefined)
     return 'Neither the archive (its manifest, or `architectures` in config.json) nor the option `handler` names a handler.';
   const there = `There is no built-in handler "${shorten(name)}".`;
   if (isPython(name)) return `${there} A Python handler does not run in a browser.`;
   if (!isClass(name)) return there;
   return /For[A-Z]|Model$/.test(name)
-    ? `${there} It is the architecture that config.json names, and none of the built-in handlers is for its task.`
-    : `${there} If it is the architecture that config.json names, none of the built-in handlers is for its task.`;
+    ? `${there} It is the architecture that config.json names${task === undefined ? '' : ` (${task})`}, and none of the built-in handlers runs it.`
+    : `${there} If it is the architecture that config.json names, none of the built-in handlers runs it.`;
 }
 
 function isPython(name: string | undefined): boolean {
@@ -68,6 +80,6 @@ function isPython(name: string | undefined): boolean {
 }
 
 /** Returns whether a name is that of a class, as those of transformers. Built-in handlers have lowercase names. */
-function isClass(name: string | undefined): boolean {
+function isClass(name: string | undefined): name is string {
   return name !== undefined && /^[A-Z]\w*$/.test(name);
 }

@@ -30,6 +30,7 @@ export async function withNearest(error: unknown, archive: Archive, request: Req
     return new UnknownHandler(
       own.handler,
       `By its inputs and outputs (${seen.map(describe).join(', ')}), the model is nearest to ${handler}: set the option handler to '${handler}', or connect() to a handler of your own.`,
+      own.task,
     );
   } catch {
     // The model cannot be read, but the unknown handler is the more important error.

@@ -12,6 +12,7 @@ import { LABELS } from '../manifest.js';
 import { withCrossEncoder } from './cross-encoder.js';
 import { prepared, TOKENIZER, type Prepared } from './inputs.js';
 import { hasProcessor, PREPROCESSOR, readProcessor } from './processor-file.js';
+import { knownArchitecture } from '../../tasks/architectures.js';
 import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
@@ -170,6 +171,8 @@ function handlerOf(config: Json): string | undefined {
   const type = config['model_type'];
   if (architecture === undefined && typeof type === 'string')
     return Object.entries(TASKS).find(([, { modelTypes }]) => modelTypes?.includes(type))?.[0];
+  const known = knownArchitecture(architecture ?? '');
+  if (known) return known.handler ?? architecture;
   const labels = isRecord(config['id2label']) ? Object.values(config['id2label']).map(String) : [];
   const found = Object.entries(TASKS).flatMap(([name, { architectures = [], label, keys }]) => {
     const ending = architectures
@@ -192,11 +195,12 @@ function contradictionOf(
   ownHandler: string | undefined,
   config: Json,
 ): Pick<Archive, 'contradiction'> {
+  const architecture = architectureOf(config) ?? '';
   const { architectures = [] } = (handler !== undefined && TASKS[handler]) || {};
   const isOfTask = ownHandler !== undefined && Object.hasOwn(TASKS, ownHandler);
   // Any model without its head returns features, whatever it was trained for.
   const takesAny = architectures.every((ending) => ending.endsWith('WithProjection'));
-  const serves = architectures.some((ending) => architectureOf(config)?.endsWith(ending));
+  const serves = !knownArchitecture(architecture) && architectures.some((ending) => architecture.endsWith(ending));
   if (handler === ownHandler || !isOfTask || takesAny || serves) return {};
   return {
     contradiction: `By its config.json, the model is for ${ownHandler}, not ${handler}: its outputs may mean something else. Leave the option handler out, or set it to ${ownHandler}.`,
@@ -204,19 +208,24 @@ function contradictionOf(
 }
 
 /**
- * Returns the name of the handler for a repository whose model has no head: its inputs say whether it is one of texts or
- * of images. One of sentence-transformers may name the architecture that it was trained as.
+ * Returns the name of the handler for a repository. One of sentence-transformers may name any architecture, such as the
+ * one that it was trained as. If a model has no head, its inputs say whether it is one of texts or of images.
  */
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config) ?? '';
   const found = handlerOf(config);
-  const isBare = found === architecture && architecture.endsWith('Model');
-  if (!isBare && !architecture.endsWith('ForMaskedLM')) return found;
-  if (await source.has(SENTENCES)) return 'text_feature_extractor';
-  if (!isBare) return found;
+  if (mayBeOfSentences(found) && (await source.has(SENTENCES))) return 'text_feature_extractor';
+  if (found !== architecture || !architecture.endsWith('Model') || knownArchitecture(architecture)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;
   return isText ? 'text_feature_extractor' : 'image_feature_extractor';
+}
+
+/** Returns whether a repository with that handler may be one of sentence-transformers that makes vectors. */
+function mayBeOfSentences(handler: string | undefined): boolean {
+  const task = handler !== undefined && Object.hasOwn(TASKS, handler) ? TASKS[handler]! : undefined;
+  // A cross-encoder compares two texts.
+  return handler !== 'text_reranker' && (task === undefined || task.takes === 'text');
 }
 
 /**

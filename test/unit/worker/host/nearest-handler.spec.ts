@@ -84,7 +84,7 @@ test('the error names it if the files are at hand, and otherwise stays as it is'
   expect(await withNearest(error, archive(model('image-vit')), refused)).toMatchObject({
     code: 'unknown-handler',
     message:
-      'There is no built-in handler "OddForThings". It is the architecture that config.json names, and none of the built-in handlers is for its task. By its inputs and outputs ("logits" [batch_size, 6]), the model is nearest to image_classifier: set the option handler to \'image_classifier\', or connect() to a handler of your own.',
+      'There is no built-in handler "OddForThings". It is the architecture that config.json names, and none of the built-in handlers runs it. By its inputs and outputs ("logits" [batch_size, 6]), the model is nearest to image_classifier: set the option handler to \'image_classifier\', or connect() to a handler of your own.',
   });
   expect(await withNearest(error, archive(new Uint8Array(3)), refused)).toBe(error);
   const other = new TabServeError('network', 'no');
