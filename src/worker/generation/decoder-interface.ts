@@ -60,6 +60,11 @@ export function readInterface(
       'model-config',
       `A language model has the input "input_ids" [rows, tokens] and the output "logits" [rows, tokens, vocabulary]. This model has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. ${advice}`,
     );
+  if (logits.dtype?.startsWith('float') === false)
+    throw new TabServeError(
+      'model-config',
+      `A language model's logits are floating-point numbers, but the output "logits" is ${logits.dtype}. ${advice}`,
+    );
   const cache = inputs.filter(({ name }) => name.startsWith('past')).map((past) => cacheTensor(past, outputs));
   const readsEncoder = handler !== 'text_generator';
   const found = {

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
-import type { OutputInfo, Tensor, Tensors } from '../../contract/tensors.js';
+import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { unit, type Embedding } from '../outputs/embedding.js';
 import { numbersOf, rowPart } from '../outputs/rows.js';
 import { transferResult } from '../outputs/transfer.js';
@@ -25,15 +25,6 @@ export interface NormalizeParams {
 export function projection(outputName: string): NonNullable<HuggingFaceTask['handlerConfig']> {
   return (config, own) =>
     own['outputName'] === undefined && architectureOf(config)?.endsWith('WithProjection') ? { outputName } : {};
-}
-
-/** Checks that an output can hold features. @throws `model-config` if its dtype is string or bool */
-export function checkFeatures({ name, dtype }: OutputInfo): void {
-  if (dtype !== 'string' && dtype !== 'bool') return;
-  throw new TabServeError(
-    'model-config',
-    `handler.outputName: a feature extractor needs numbers, but the output "${name}" is ${dtype}. Name another output.`,
-  );
 }
 
 /** How the part of one row becomes a vector. */

@@ -6,6 +6,7 @@ import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
 import { Encoder, type EncoderReads } from '../generation/encoder.js';
 import { generate, NO_TOKEN, type Step } from '../generation/generate.js';
+import { checkLogits } from '../generation/logits.js';
 import { useTensors } from '../generation/key-value-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import type { TextToTextSettings } from '../generation/text-to-text-settings.js';
@@ -94,6 +95,7 @@ export abstract class EncoderDecoderHandler<
     try {
       const step = await this.#decoder.run([[token]], cache, signal);
       step.cache.free();
+      checkLogits(step.logits[0]!);
       return step.logits[0]!;
     } finally {
       cache.free();

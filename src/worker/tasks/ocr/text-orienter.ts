@@ -7,6 +7,7 @@ import { checkScores } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { LINE_FORM, TextLineHandler, type LineForm } from './text-line-handler.js';
 import { TEXT_ORIENTER_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { BaseHandlerConfig } from '../../handlers/base-handler.js';
 
 /** Whether a line of text is upside down. */
@@ -100,6 +101,7 @@ export class TextOrienter extends TextLineHandler<LineOrientation> {
         'model-config',
         `handler.size: it is [${size.join(', ')}], and the model's input "${this.inputInfo.name}" is ${own.map((side) => side ?? '?').join(' × ')}. Set the model's own height and width. PP-OCRv5's model of 80 × 160 needs other keys, too: docs/model-config.md has them.`,
       );
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const classes = this.outputInfo.dims.at(-1);
     if (typeof classes === 'number') this.#checkClasses(classes);
   }

@@ -8,6 +8,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { TextLineHandler } from './text-line-handler.js';
 import { TEXT_RECOGNIZER_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { BaseHandlerConfig } from '../../handlers/base-handler.js';
 
 /** The least ratio of width to height of a tensor. */
@@ -51,6 +52,7 @@ export class TextRecognizer extends TextLineHandler<ReadText> {
     const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
     if (lines.at(-1) === '') lines.pop();
     this.#characters = this.#setting<boolean>('space') ? [...lines, ' '] : lines;
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const classes = this.outputInfo.dims.at(-1);
     if (typeof classes === 'number') this.#checkClasses(classes);
   }

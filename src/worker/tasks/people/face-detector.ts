@@ -17,6 +17,7 @@ import { unwrap, type Row } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
 import { FACE_DETECTOR_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 export type { FoundFace, Landmark } from './found.js';
@@ -119,6 +120,7 @@ export class FaceDetector extends VisionHandler<readonly FoundFace[]> {
       );
     this.#side = size.width;
     this.#anchors = makeAnchors({ blazeface: { grids, perCell } }, size);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     this.#checkDims(this.outputInfo.dims);
   }
 

@@ -33,6 +33,7 @@ import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
 import { IMAGE_CLASSIFIER_SCHEMA } from './schemas.js';
 import { declareStandard } from '../../handlers/handler-contract.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** TorchServe's default number of classes in a result. */
@@ -113,6 +114,7 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     (await exportOf(this.model))?.checkTask('image_classifier', 'classify');
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     checkClasses(this.outputInfo, this.mapping);
     const fault = activationFault(this.outputInfo, this.param('output', 0, context));
     if (fault !== undefined) context.warn(fault);

@@ -7,12 +7,13 @@ import { poolMaps, poolPositions, type Embedding, type Pooling } from '../../out
 import type { MapLayout } from '../../outputs/maps.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../../transforms/index.js';
-import { checkFeatures, embed, projection, type NormalizeParams } from '../../handlers/embed.js';
+import { embed, projection, type NormalizeParams } from '../../handlers/embed.js';
 import { isChannelsLast } from '../../handlers/image-input.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
 import { IMAGE_FEATURE_EXTRACTOR_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The `params` of an image feature extractor. */
@@ -75,7 +76,7 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    checkFeatures(this.outputInfo);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
   }
 
   /** Converts the model's output to one vector for each row, and transfers its buffer to the page. */

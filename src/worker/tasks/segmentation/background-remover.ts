@@ -22,6 +22,7 @@ import { isChannelsLast } from '../../handlers/image-input.js';
 import { gridOf } from '../../handlers/placements.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import { BACKGROUND_REMOVER_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The keys of `handler:` that only the config sets. */
@@ -69,12 +70,8 @@ export class BackgroundRemover extends VisionHandler<Picture> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    const { name, dtype, dims } = this.outputInfo;
-    if (dtype?.startsWith('float') === false)
-      throw new TabServeError(
-        'model-config',
-        `handler.outputName: a background remover needs floats, but the output "${name}" is ${dtype}. Name another output.`,
-      );
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
+    const { dims } = this.outputInfo;
     if (dims.length > 0) this.#form(dims);
     const kind = this.#kind;
     const fault = kind && activationFault(this.outputInfo, kind);

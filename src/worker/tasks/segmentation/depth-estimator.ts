@@ -10,6 +10,7 @@ import { checkScores } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { compose, normalize, resize, toTensor } from '../../transforms/index.js';
 import type { Placement } from '../../handlers/placements.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 
 export type { DepthMap } from './depth.js';
@@ -41,8 +42,9 @@ export class DepthEstimator extends VisionHandler<DepthMap> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const { name, dtype, dims } = this.outputInfo;
-    if (dtype?.startsWith('float') === false || (dims.length > 0 && dims.length !== 3 && dims.length !== 4))
+    if (dims.length > 0 && dims.length !== 3 && dims.length !== 4)
       throw new TabServeError(
         'model-config',
         `handler.outputName: a depth estimator needs floats [rows, height, width], but the output "${name}" is ${dtype ?? 'of unknown dtype'} [${dims.map((size) => size ?? '?').join(', ')}]. Name another output.`,

@@ -17,6 +17,7 @@ import { AudioHandler } from '../../handlers/audio-handler.js';
 import { PREPROCESSOR } from '../../handlers/speech-files.js';
 import { MASK, readSpeechModel, TOKENIZER_CONFIG, VOCABULARY, type SpeechModel } from './speech-model.js';
 import { SPEECH_RECOGNIZER_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 
 /** The `params` of `speech_recognizer`. */
@@ -87,6 +88,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { sampleRate } = this.config as { readonly sampleRate?: number };
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     this.#speech = await readSpeechModel(context.files, this.model, this.inputInfo, this.outputInfo, sampleRate);
   }
 

@@ -10,6 +10,7 @@ import { toFloats } from '../../tensors/tensors.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { FILL_MASK_SCHEMA } from './schemas.js';
 
 /** The `params` of `fill_mask`. */
@@ -67,6 +68,7 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const { name, dims } = this.outputInfo;
     if (dims.length !== 3)
       throw new TabServeError(

@@ -12,6 +12,7 @@ import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { QUESTION_ANSWERER_SCHEMA } from './schemas.js';
 
 export type { Answer } from './answers.js';
@@ -99,6 +100,12 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
       throw new TabServeError(
         'model-config',
         `question_answerer needs the outputs ${OUTPUTS.join(' and ')}, [rows, tokens]; the model's outputs are ${outputs.map(({ name, dims }) => `"${name}" [${dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. Export it for question answering.`,
+      );
+    for (const wanted of OUTPUTS)
+      floatOutput(
+        outputs.find(({ name }) => name === wanted)!,
+        [],
+        this.config,
       );
   }
 

@@ -32,6 +32,7 @@ import {
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
 import { TEXT_CLASSIFIER_SCHEMA, TEXT_EXPLAIN_PARAMS_SCHEMA } from './schemas.js';
 import { declareStandard } from '../../handlers/handler-contract.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { TextHandlerConfig } from '../../handlers/text-handler.js';
 
 /** The `params` of a text classifier. */
@@ -106,6 +107,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     checkClasses(this.outputInfo, this.mapping);
     const kind = this.param<ClassScoreKind>('output', 0, context);
     const fault = kind === 'values' ? undefined : activationFault(this.outputInfo, kind);

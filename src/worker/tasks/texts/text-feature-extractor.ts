@@ -8,11 +8,12 @@ import { applyDense, denseLayer, type DenseLayer } from './dense.js';
 import { poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { checkFeatures, embed, projection, type NormalizeParams } from '../../handlers/embed.js';
+import { embed, projection, type NormalizeParams } from '../../handlers/embed.js';
 import { readSafetensors } from '../../tensors/safetensors.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
 import { TEXT_FEATURE_EXTRACTOR_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { TextHandlerConfig } from '../../handlers/text-handler.js';
 
 /** The output with the vector of a text, in exports of sentence-transformers that have all modules in the graph. */
@@ -99,7 +100,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     const { outputName, pooling } = this.config;
     const whole = this.model.outputs.find(({ name }) => name === SENTENCE);
     if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
-    checkFeatures(this.outputInfo);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
     if (context.files.has(HF_CONFIG) && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
       context.warn(

@@ -13,6 +13,7 @@ import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { TEXT_RERANKER_SCHEMA } from './schemas.js';
 
 /** The input of one row: what is searched for, and the texts to rank. */
@@ -77,6 +78,7 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
   /** Opens the model. @throws `model-config` if its output has more than one number for each pair */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const { name, dims } = this.outputInfo;
     const count = dims.at(-1);
     if (dims.length <= 2 && (count === 1 || typeof count !== 'number' || dims.length < 2)) return;

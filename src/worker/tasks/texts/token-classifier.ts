@@ -12,6 +12,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { TOKEN_CLASSIFIER_SCHEMA } from './schemas.js';
 
 export type { AggregationStrategy, Entity } from './entities.js';
@@ -72,6 +73,7 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const { name, dims } = this.outputInfo;
     const labels = dims.at(-1);
     if (dims.length !== 3)

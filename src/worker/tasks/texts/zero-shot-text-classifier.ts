@@ -11,6 +11,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { ZERO_SHOT_TEXT_CLASSIFIER_SCHEMA } from './schemas.js';
 
 /** The `params` of `zero_shot_text_classifier`. */
@@ -66,6 +67,7 @@ export class ZeroShotTextClassifier extends TextHandler<Classification> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     checkClasses(this.outputInfo, undefined);
     const labels = Object.entries(this.mapping ?? {});
     const named = labels.find(([, label]) => label.toLowerCase().startsWith('entail'));

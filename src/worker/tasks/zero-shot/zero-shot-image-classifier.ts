@@ -27,6 +27,7 @@ import type { StateConfig } from '../../handlers/state-config.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
 import { ZERO_SHOT_IMAGE_CLASSIFIER_SCHEMA } from './schemas.js';
+import { floatOutput } from '../../outputs/floats.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
 /** The `params` of `zero_shot_image_classifier`. */
@@ -101,7 +102,7 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
         'model-config',
         `handler.outputName: the model has no output "${LOGITS}", [images, texts]; it has ${this.model.outputs.map(({ name }) => `"${name}"`).join(', ')}. Name the output, or use image_text_embedder for a model that returns vectors.`,
       );
-    this.outputInfo = output;
+    this.outputInfo = floatOutput(output, [], this.config);
     this.#texts = await LabelTexts.load(this.model, this.inputInfo, context, this.config);
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { applyRules, applySampling } from '../../../../src/worker/generation/logits.ts';
+import { searchBeams } from '../../../../src/worker/generation/beams.ts';
+import { applyRules, applySampling, checkLogits } from '../../../../src/worker/generation/logits.ts';
 import { draw, logProbability, argmax, randomAt } from '../../../../src/worker/generation/sample.ts';
 import { softmax } from '../../../../src/worker/outputs/scores.ts';
 
@@ -71,6 +72,31 @@ test('without a token that can follow, there is an error; of equal tokens the fi
   expect(argmax(Float32Array.of(1, 2, 2))).toBe(1);
   expect(draw(Float32Array.of(0, 0), 1 - Number.EPSILON)).toBe(1);
   expect(logProbability(Float32Array.of(0, 0), 1)).toBeCloseTo(-Math.LN2, 12);
+});
+
+test('NaN and +∞ are refused, wherever they are; −∞ is not', () => {
+  for (const wrong of [NaN, Infinity])
+    for (const at of [0, 1, 2]) {
+      const logits = Float32Array.of(1, 2, -Infinity).with(at, wrong);
+      expect(() => checkLogits(logits)).toThrow(
+        expect.objectContaining({ code: 'inference-failed', message: expect.stringContaining('engine.dtype') }),
+      );
+    }
+  expect(() => checkLogits(Float32Array.of(-Infinity, 3e38, -3e38))).not.toThrow();
+});
+
+test('beams refuse the logits of any row', async () => {
+  const cache = { free: () => {} } as never;
+  for (const wrong of [NaN, Infinity]) {
+    const decoder = { run: () => Promise.resolve({ cache, logits: [Float32Array.of(1, wrong, 0)] }) } as never;
+    const answer = searchBeams(
+      decoder,
+      cache,
+      { numBeams: 2, lengthPenalty: 1, earlyStopping: false },
+      { prompt: [0], settings: { eosTokenIds: [2], maxNewTokens: 4 } as never, signal: new AbortController().signal },
+    );
+    await expect(answer.next()).rejects.toMatchObject({ code: 'inference-failed' });
+  }
 });
 
 test('the smallest temperature and share leave the best token', () => {

@@ -116,6 +116,29 @@ test('text features: a unit vector, zeros as they are, and a row that is not fin
   expect(broken).toMatchObject({ code: 'inference-failed' });
 });
 
+test('text features: integers are no features; another output of the model is', async () => {
+  const ids: Tensor = { dtype: 'int64', dims: [1, 3], data: BigInt64Array.of(1n, 2n, 3n) };
+  const make = async (outputs: Readonly<Record<string, Tensor>>, handler: object = {}) =>
+    await createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids')],
+      outputs: { ids, ...outputs },
+      config: { handler },
+      files: { 'tokenizer.json': tokenizer('Right') },
+    });
+  const vector = f32([1, 2], [3, 4]);
+  const unit = [Math.fround(0.6), Math.fround(0.8)];
+  for (const outputs of [{ anything: vector }, { pooled: f32([1, 1], [9]), last_hidden_state: vector }])
+    expect([...((await (await make(outputs)).predict('bad')) as Embedding)]).toEqual(unit);
+  const fails = async (outputs: Readonly<Record<string, Tensor>>, handler: object, words: string) =>
+    await expect(make(outputs, handler)).rejects.toMatchObject({
+      code: 'model-config',
+      message: `handler.outputName: the handler needs floating-point numbers, but the output "ids" is int64. ${words}`,
+    });
+  await fails({ a: vector, b: vector }, {}, 'Name "a" or "b".');
+  await fails({ a: vector }, { outputName: 'ids' }, 'Name "a".');
+  await fails({}, {}, 'The model has no output of them: export it for the task of this handler.');
+});
+
 test('text features: outputs that cannot be pooled say what to name instead', async () => {
   const fail = async (output: Tensor, params: object = {}, config: object = {}) => {
     const handler = await createTestHandler(TextFeatureExtractor, {

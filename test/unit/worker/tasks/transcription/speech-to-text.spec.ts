@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { archiveFor, type ModelConfig } from '../../../../../src/contract/archive.ts';
+import type { Tensor, Tensors } from '../../../../../src/contract/tensors.ts';
 import { startEngine } from '../../../../../src/server/node/engines.ts';
+import type { Engine } from '../../../../../src/worker/engines/engine.ts';
 import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
 import type { SpeechToText, TranscribedText } from '../../../../../src/worker/tasks/transcription/speech-to-text.ts';
 import { batchContext } from '../../../../../src/worker/host/context.ts';
@@ -20,11 +22,29 @@ const code = (name: string, words: string | RegExp) => ({
   message: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
 });
 
+/** Returns an engine whose models have other outputs. */
+const changed = (engine: Engine, change: (outputs: Tensors) => Tensors): Engine => ({
+  version: engine.version,
+  threads: engine.threads,
+  memory: () => engine.memory(),
+  async open(...given) {
+    const session = await engine.open(...given);
+    const { inputs, outputs } = session;
+    return {
+      inputs,
+      outputs,
+      run: async (...own) => change(await session.run(...own)),
+      [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
+    };
+  },
+});
+
 /** Opens a repository of `test/models/tasks` as a worker does. @param changes of its JSON files, by their names */
 async function open(
   repository: 'write-whisper' | 'write-whisper-english' | 'write-moonshine',
   changes: Readonly<Record<string, Json>> = {},
   config: ModelConfig = {},
+  change: (outputs: Tensors) => Tensors = (outputs) => outputs,
 ) {
   const folder = new URL(`../../../../models/tasks/${repository}/`, import.meta.url);
   const paths = (readdirSync(folder, { recursive: true }) as string[]).filter((path) => /\.(json|onnx)$/.test(path));
@@ -39,7 +59,7 @@ async function open(
   const archive = archiveFor(await fetchWorkflowModels(await fetchWorkflow(from, options), 'onnx', options), 'onnx');
   const warnings: string[] = [];
   const handlers = new OpenHandlers({
-    engine: await startEngine('onnx/cpu'),
+    engine: changed(await startEngine('onnx/cpu'), change),
     candidate: 'onnx/cpu',
     handlerOf: ({ manifest }) => loadHandler(manifest.model.handler),
     warn: (message) => warnings.push(message),
@@ -70,6 +90,16 @@ test('rows of a batch have the texts that each has alone, and a row that is no s
   expect(rows).toEqual([first, expect.objectContaining(code('invalid-input', 'Expected audio')), last]);
   expect(first!.text).not.toBe(last!.text);
   expect(first).toMatchObject({ finishReason: expect.any(String), usage: { promptTokens: 0, cachedTokens: 0 } });
+});
+
+test('logits that are NaN are no text, nor a language', async () => {
+  const { ask } = await open('write-whisper', {}, {}, ({ logits, ...others }) =>
+    logits
+      ? { ...others, logits: { ...logits, data: (logits.data as Float32Array).map(() => NaN) } as Tensor }
+      : others,
+  );
+  for (const params of [{}, { timestamps: 'segment' }])
+    expect((await ask([sound(3)], params)).rows[0]).toMatchObject(code('inference-failed', 'the logit NaN'));
 });
 
 test('of a model whose generation_config.json names no times, a window is answered once, as in transformers', async () => {

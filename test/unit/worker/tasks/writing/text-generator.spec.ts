@@ -64,6 +64,9 @@ function stub(next: (total: number) => number | Float32Array, inputs = INPUTS, o
   };
 }
 
+/** Logits of which the last one is unusual. */
+const only = (logit: number): Float32Array => new Float32Array(VOCABULARY).fill(logit, -1);
+
 const files = async (name: string, without: readonly string[] = []): Promise<Record<string, Blob>> => {
   const all = generationFiles(name);
   const names = ['tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'chat_template.jinja'];
@@ -260,8 +263,14 @@ test('what cannot be answered is a typed error', async () => {
   ).rejects.toThrow(code('invalid-input', 'messages[0].content[1]: expected a part of type "text", got "image"'));
   for (const input of [{ text: 'a', textPair: 'b' }, null, 5, ['a'], { prompt: 'a' }])
     await expect(ask(input as never)).rejects.toThrow(code('invalid-input', '{ messages, tools? }'));
-  const silent = await opened(stub(() => new Float32Array(VOCABULARY).fill(NaN)));
-  await expect(silent.ask('one')).rejects.toThrow(code('inference-failed', 'no number'));
+  for (const logits of [new Float32Array(VOCABULARY).fill(NaN), ...[NaN, Infinity].map((one) => only(one))]) {
+    const silent = await opened(stub(() => logits));
+    for (const params of [{}, { doSample: true, seed: 1 }])
+      await expect(silent.ask('one', params)).rejects.toThrow(code('inference-failed', 'engine.dtype'));
+  }
+  // Some models rule tokens out themselves.
+  const ruled = await opened(stub(() => only(-Infinity)));
+  expect(await ruled.ask('one', { maxNewTokens: 2 })).toMatchObject({ finishReason: 'length' });
   const plain = await opened(
     stub(() => 100),
     { without: ['chat_template.jinja'] },
