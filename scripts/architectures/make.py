@@ -1,10 +1,10 @@
 """Writes classes.json: each class of transformers with its task, and the handler of TabServe that runs it.
 
     python -m venv .cache/transformers && .cache/transformers/bin/pip install --no-deps transformers
-    .cache/transformers/bin/python scripts/architectures/make.py && node scripts/config-docs.mjs
+    .cache/transformers/bin/python scripts/architectures/make.py && npm run generate
 
 The tasks are those of transformers' own mappings, which are read from its source: neither torch nor anything else that
-transformers needs is imported. `node scripts/config-docs.mjs` then makes src/worker/tasks/architectures.ts.
+transformers needs is imported. `npm run generate` then makes src/worker/tasks/architectures.ts.
 """
 
 import ast

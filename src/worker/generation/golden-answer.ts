@@ -36,8 +36,14 @@ export function answerModel(
     // The most probable tokens, as many as the example has; nothing interrupts it.
     const settings = { maxNewTokens, eosTokenIds: [], sampling: undefined, stop: [], returnLogprobs: false };
     const tokens: number[] = [];
-    for await (const step of generate(prompt, settings, { signal: new AbortController().signal, choose }))
-      tokens.push(...step.tokens);
+    try {
+      for await (const step of generate(prompt, settings, { signal: new AbortController().signal, choose }))
+        tokens.push(...step.tokens);
+    } catch (error) {
+      // Here, logits that are no numbers are the backend's, not the prompt's.
+      if (!(error instanceof TabServeError) || error.code !== 'inference-failed') throw error;
+      throw new TabServeError('backend-wrong', `It computes wrongly: ${error.message}`, { cause: error });
+    }
     return tokens;
   };
   return {

@@ -1,4 +1,4 @@
-/** Architectures that are known by their whole names, made from the classes by `scripts/config-docs.mjs` and `scripts/architectures`. */
+/** Architectures that are known by their whole names, made from the classes by `npm run generate` and `scripts/architectures`. */
 
 /** Classes of one task, with one ending. */
 export interface KnownArchitectures {

@@ -3,6 +3,7 @@ import type { Context, InputKind } from '../../../contract/handler.js';
 import type { ImageInput } from '../../../contract/images.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { findBoxes } from './find-boxes.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { checkRows, numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
 import { resizeLinear, type Quad, type Raster } from './raster.js';
@@ -80,6 +81,12 @@ export class TextDetector extends BaseHandler<ImageInput, readonly Quad[]> {
 
   /** The sizes of the photos of a batch, by row. */
   readonly #sizes = new WeakMap<Context, Size[]>();
+
+  /** Opens the model and checks its output. @throws `model-config` if it holds no floating-point numbers */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
+  }
 
   /**
    * Decodes and scales the photos.

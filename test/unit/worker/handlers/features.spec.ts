@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import type { Params } from '../../../../src/contract/handler.ts';
 import type { Tensor, TensorInfo } from '../../../../src/contract/tensors.ts';
 import { cosineSimilarity, nearest } from '../../../../src/index.ts';
 import {
@@ -118,7 +119,7 @@ test('text features: a unit vector, zeros as they are, and a row that is not fin
 
 test('text features: integers are no features; another output of the model is', async () => {
   const ids: Tensor = { dtype: 'int64', dims: [1, 3], data: BigInt64Array.of(1n, 2n, 3n) };
-  const make = async (outputs: Readonly<Record<string, Tensor>>, handler: object = {}) =>
+  const make = async (outputs: Readonly<Record<string, Tensor>>, handler: Params = {}) =>
     await createTestHandler(TextFeatureExtractor, {
       inputs: [integers('input_ids')],
       outputs: { ids, ...outputs },
@@ -129,7 +130,7 @@ test('text features: integers are no features; another output of the model is', 
   const unit = [Math.fround(0.6), Math.fround(0.8)];
   for (const outputs of [{ anything: vector }, { pooled: f32([1, 1], [9]), last_hidden_state: vector }])
     expect([...((await (await make(outputs)).predict('bad')) as Embedding)]).toEqual(unit);
-  const fails = async (outputs: Readonly<Record<string, Tensor>>, handler: object, words: string) =>
+  const fails = async (outputs: Readonly<Record<string, Tensor>>, handler: Params, words: string) =>
     await expect(make(outputs, handler)).rejects.toMatchObject({
       code: 'model-config',
       message: `handler.outputName: the handler needs floating-point numbers, but the output "ids" is int64. ${words}`,

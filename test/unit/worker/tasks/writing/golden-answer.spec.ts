@@ -69,7 +69,10 @@ test('a backend that chooses another token is wrong, and the error names the fir
     stub(() => [2, NaN, NaN]),
     golden,
   );
-  await expect(tryOut(broken.handler, broken.context, archive)).rejects.toMatchObject({ code: 'backend-wrong' });
+  await expect(tryOut(broken.handler, broken.context, archive)).rejects.toMatchObject({
+    code: 'backend-wrong',
+    message: expect.stringMatching(/^It computes wrongly: The model returned the logit NaN/),
+  });
 });
 
 test('an example ends before a token that another right backend may choose otherwise', async () => {
