@@ -9,6 +9,7 @@
 // `@schema` stands for what a type cannot say, `@integer` for whole numbers.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Validator } from '@cfworker/json-schema';
 import { format } from 'oxfmt';
 // TypeScript 7 has no such API yet.
 import ts from 'typescript-5.9';
@@ -156,35 +157,42 @@ class Reader {
 
   /** Returns the schema of a type, with what the docblock of its declaration says. */
   #described(declaration, type) {
+    const where = `${declaration.getSourceFile().fileName.replace(ROOT, '')}: ${declaration.name.getText()}`;
     const { text, tags } = docblockOf(declaration);
-    const where = `${declaration.getSourceFile().fileName}: ${declaration.name.getText()}`;
     if (!text) throw new Error(`${where} needs a docblock.`);
-    const { schema, ...given } = this.#tags(declaration, tags);
-    const { integer, ...keywords } = given;
-    const read = schema ?? this.#schema(type);
-    if (integer) read.type = 'integer';
-    return { ...read, ...keywords, description: text };
+    if (text.includes('<!--')) throw new Error(`${where}: its docblock goes into the pages, and cannot have "<!--".`);
+    try {
+      if (!type) throw new Error('only properties can be params.');
+      const { schema, integer, ...keywords } = this.#tags(declaration, tags);
+      const read = { ...(schema ?? this.#schema(type)), ...(integer && { type: 'integer' }), ...keywords };
+      if ('default' in read && !new Validator(read, '7').validate(read.default).valid)
+        throw new Error(`@default ${JSON.stringify(read.default)} does not fit its type.`);
+      return { ...read, description: text };
+    } catch (cause) {
+      throw new Error(`${where}: ${cause.message}`, { cause });
+    }
   }
 
   #tags(declaration, tags) {
     const found = {};
     for (const [name, value] of tags) {
       if (name === 'integer') found.integer = true;
-      else if (name === 'schema') found.schema = JSON.parse(value);
-      else if (KEYWORDS.has(name)) found[name] = this.#value(declaration, value);
+      else if (name === 'schema') found.schema = parsed(name, value);
+      else if (KEYWORDS.has(name)) found[name] = this.#value(declaration, name, value);
+      else
+        throw new Error(`@${name} is no tag of a param: there are ${['integer', 'schema', ...KEYWORDS].join(', ')}.`);
     }
     return found;
   }
 
   /** Returns what a tag says: JSON, or the value of a constant of its file. */
-  #value(declaration, text) {
-    if (!/^[A-Z]\w*$/.test(text)) return JSON.parse(text.replaceAll("'", '"'));
+  #value(declaration, name, text) {
+    if (!/^[A-Z]\w*$/.test(text)) return parsed(name, text.replaceAll("'", '"'));
     const symbol = this.#checker
       .getSymbolsInScope(declaration, ts.SymbolFlags.Variable | ts.SymbolFlags.Alias)
       .find(({ name }) => name === text);
     const type = symbol && this.#checker.getTypeOfSymbolAtLocation(symbol, declaration);
-    if (typeof type?.value !== 'number')
-      throw new Error(`${declaration.getSourceFile().fileName}: ${text} is no number.`);
+    if (typeof type?.value !== 'number') throw new Error(`${text} is no number.`);
     return type.value;
   }
 
@@ -227,7 +235,7 @@ class Reader {
     };
     const type =
       names[node.kind] ?? (node.kind === ts.SyntaxKind.LiteralType && node.getText() === 'null' ? 'null' : '');
-    if (!type) throw new Error(`${node.getSourceFile().fileName}: no schema for the type ${node.getText()}.`);
+    if (!type) throw new Error(`no schema for the type ${node.getText()}. Say what it is with @schema and JSON.`);
     return { type };
   }
 
@@ -268,13 +276,14 @@ class Reader {
     const literals = this.#literals(node);
     if (literals) return { enum: literals };
     const declaration = this.#declarationOf(node);
-    if (declaration && ts.isInterfaceDeclaration(declaration)) return this.#object(declaration.members);
-    if (declaration && ts.isTypeAliasDeclaration(declaration)) {
+    const isOurs = declaration?.getSourceFile().fileName.startsWith(`${ROOT}src/`);
+    if (isOurs && ts.isInterfaceDeclaration(declaration)) return this.#object(declaration.members);
+    if (isOurs && ts.isTypeAliasDeclaration(declaration)) {
       const { schema, integer, ...keywords } = this.#tags(declaration, docblockOf(declaration).tags);
       const read = schema ?? this.#schema(declaration.type);
       return { ...read, ...(integer && { type: 'integer' }), ...keywords };
     }
-    throw new Error(`${node.getSourceFile().fileName}: no schema for the type ${node.getText()}.`);
+    throw new Error(`no schema for the type ${node.getText()}. Say what it is with @schema and JSON.`);
   }
 
   #object(members) {
@@ -294,6 +303,15 @@ class Reader {
     const symbol = this.#checker.getSymbolAtLocation(node.typeName);
     const target = symbol && symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
     return target?.declarations?.[0];
+  }
+}
+
+/** Returns the JSON of a tag. */
+function parsed(name, text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`@${name} must be followed by JSON, not by ${text === '' ? 'nothing' : text}.`);
   }
 }
 

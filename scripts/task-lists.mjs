@@ -31,37 +31,70 @@ const FACTS = [
 /**
  * Returns the files of the handlers: those of `handlers/` first, then those of each folder of tasks.
  * @returns {readonly { readonly name: string, readonly folder: string, readonly path: string, readonly docblock: string, readonly sample?: object, readonly className: string, readonly isGeneric: boolean }[]}
+ * @throws for a file that is meant as a handler and is none, and for two of one name
  */
 export function handlerSources() {
-  return ['handlers', ...folders().map((name) => `tasks/${name}`)].flatMap((folder) =>
+  const sources = ['handlers', ...folders().map((name) => `tasks/${name}`)].flatMap((folder) =>
     readdirSync(new URL(`${WORKER}/${folder}/`, ROOT))
       .filter((file) => file.endsWith('.ts'))
       .toSorted()
-      .flatMap((file) => {
-        const path = `${WORKER}/${folder}/${file}`;
-        const [, whole, className, isGeneric] =
-          /\n(\/\*\*\n(?: \*.*\n)* \*\/)\nexport class (\w+)(<)?/.exec(`\n${read(path)}`) ?? [];
-        if (!whole?.includes('\n * @answer ')) return [];
-        const [tag = '', sample] = /\n \* @sample ((?:(?!\n \* @)[^])*)/.exec(whole) ?? [];
-        return [
-          {
-            name: file.slice(0, -3).replaceAll('-', '_'),
-            folder,
-            path,
-            docblock: whole.replace(tag, ''),
-            sample: sample && JSON.parse(sample.replaceAll(/\n \* */g, ' ')),
-            className,
-            isGeneric: isGeneric !== undefined,
-          },
-        ];
-      }),
+      .flatMap((file) => handlerOf(folder, file) ?? []),
   );
+  for (const [at, { name, path }] of sources.entries()) {
+    const other = sources.findIndex((one) => one.name === name);
+    if (other < at) throw new Error(`${path}: there is a handler ${name} already, ${sources[other].path}.`);
+  }
+  return sources;
+}
+
+/** Returns what the file of a handler says; undefined for another file. */
+function handlerOf(folder, file) {
+  const path = `${WORKER}/${folder}/${file}`;
+  const text = read(path);
+  const [, whole, className, isGeneric] =
+    /\n(\/\*\*\n(?: \*.*\n)* \*\/)\nexport class (\w+)(<)?/.exec(`\n${text}`) ?? [];
+  if (!whole?.includes('\n * @answer ')) {
+    const isMeant =
+      /export (?:default )?class/.test(text) && /static override readonly (?:huggingFace|nearest)\b/.test(text);
+    if (!isMeant || folder === 'handlers') return undefined;
+    throw new Error(
+      `${path} needs \`export class\`, after a docblock of several lines that ends with @answer: what it answers.`,
+    );
+  }
+  const name = file.slice(0, -3).replaceAll('-', '_');
+  const expected = name.replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
+  if (!/^[a-z][a-z\d]*(?:_[a-z\d]+)*$/.test(name) || className !== expected)
+    throw new Error(`${path}: the class of a handler is named as its file, ${expected} in ${file.toLowerCase()}.`);
+  if (whole.includes('<!--')) throw new Error(`${path}: its docblock goes into the pages, and cannot have "<!--".`);
+  const [tag = '', sample] = /\n \* @sample ((?:(?!\n \* @)[^])*)/.exec(whole) ?? [];
+  return {
+    name,
+    folder,
+    path,
+    docblock: whole.replace(tag, ''),
+    sample: sample && sampleOf(path, sample.replaceAll(/\n \* */g, ' ')),
+    className,
+    isGeneric: isGeneric !== undefined,
+  };
+}
+
+function sampleOf(path, text) {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${path}: @sample must be followed by JSON: ${cause.message}`, { cause });
+  }
 }
 
 function folders() {
   return readdirSync(new URL(`${WORKER}/tasks/`, ROOT), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
+    .map(({ name }) => {
+      if (/^[a-z][a-z\d-]*$/.test(name)) return name;
+      throw new Error(
+        `${WORKER}/tasks/${name}: a folder's name begins with a letter, and has lowercase letters and "-".`,
+      );
+    })
     .toSorted();
 }
 
@@ -71,6 +104,7 @@ function folders() {
  */
 export async function taskLists(load) {
   const sources = handlerSources();
+  await checkOrders(sources, load);
   const lists = {};
   const names = [];
   for (const folder of new Set(sources.map((one) => one.folder))) {
@@ -134,6 +168,19 @@ ${(await Promise.all(entries)).join('\n')}
     Object.entries(lists).map(async ([path, text]) => [path, (await format(path, text, options)).code]),
   );
   return Object.fromEntries(formatted);
+}
+
+/** @throws if two tasks have one `order`: which of them is the nearest would follow from their names */
+async function checkOrders(sources, load) {
+  const known = new Map();
+  for (const { path, className } of sources) {
+    const { [className]: Class } = await load(path);
+    for (const { order } of Object.hasOwn(Class, 'nearest') ? Class.nearest : []) {
+      if (known.has(order))
+        throw new Error(`${path}: the order ${order} of \`nearest\` is that of ${known.get(order)}.`);
+      known.set(order, path);
+    }
+  }
 }
 
 /** A class with type parameters gets its type: inference would lose their defaults. */

@@ -12,10 +12,11 @@ const rooms = {
     if (from.startsWith('..')) return {};
 
     const check = (source, how) => {
-      if (typeof source?.value !== 'string') return;
-      const message = source.value.startsWith('.')
-        ? violation(from, relative(SRC, resolve(dirname(context.filename), source.value)).replaceAll('\\', '/'), how)
-        : packageViolation(from, source.value);
+      const path = source?.type === 'TemplateLiteral' ? source.quasis[0].value.cooked : source?.value;
+      if (typeof path !== 'string') return;
+      const message = path.startsWith('.')
+        ? violation(from, relative(SRC, resolve(dirname(context.filename), path)).replaceAll('\\', '/'), how)
+        : packageViolation(from, path);
       if (message) context.report({ node: source, message });
     };
     return {
