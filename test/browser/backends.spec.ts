@@ -284,7 +284,7 @@ test('threads where the page is isolated, one with a warning where it is not @on
   expect(isolated.sum).toBeCloseTo(1, 6);
   await open('?isolated=no');
   const alone = await load();
-  const warning = 'ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated';
+  const warning = 'ONNX Runtime computes with 1 thread instead of 2: the page is not cross-origin isolated';
   expect(alone).toMatchObject({ threads: 1, warnings: [expect.stringContaining(warning)] });
   expect(alone.sum).toBeCloseTo(1, 6);
 });
@@ -314,7 +314,7 @@ test("a script of ONNX Runtime's threads that the browser does not take costs th
   await open();
   const warning = (threads: number, answer: string) =>
     expect.stringMatching(
-      `^ONNX Runtime computes with 1 thread in place of ${threads}: .*/ort-wasm-simd-threaded\\.mjs, could not be loaded: ${answer}\\.$`,
+      `^ONNX Runtime computes with 1 thread instead of ${threads}: .*/ort-wasm-simd-threaded\\.mjs, could not be loaded: ${answer}\\.$`,
     );
   const wrongType =
     'the server answered 200, as application/octet-stream\\. The server must send it as text/javascript';

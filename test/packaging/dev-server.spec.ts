@@ -50,7 +50,7 @@ for (const { title, without } of [
       expect(missing.filter((path) => path !== '/favicon.ico')).toEqual([]);
       const said = complaints.filter((text) => !text.includes('404'));
       const oneThread =
-        'tabserve: ONNX Runtime computes with 1 thread in place of 2: the page is not cross-origin isolated by the headers COOP and COEP.';
+        'tabserve: ONNX Runtime computes with 1 thread instead of 2: the page is not cross-origin isolated by the headers COOP and COEP.';
       expect([...new Set(said)]).toEqual(isPrepared ? [] : [oneThread]);
     } finally {
       vite.kill();
