@@ -75,7 +75,7 @@ export async function requestFile(
   }
   const isAllowed = (origin: string): boolean =>
     origin === url.origin || allowedOrigins?.includes(origin) === true || (isHub(url) && isHubServer(origin));
-  if (pageOrigin === undefined) return await followed(fetch, url, isAllowed, (own, more) => init(own, more), headers);
+  if (pageOrigin === undefined) return await followed(fetch, url, isAllowed, init, headers);
   const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() === REMOVED_BY_BROWSER);
   const mayFollow = isHub(url) || (allowedOrigins !== undefined && allowedOrigins.length > 0);
   if (!mayFollow || kept.length < Object.keys(headers).length) {

@@ -12,7 +12,7 @@ import { ImagesAhead, ImageTensorInput, isTensorInput } from './image-input.js';
 import { ImageTensors } from './image-tensors.js';
 import { isFilled } from './other-inputs.js';
 import { EXPLAINERS } from './registry.js';
-import { type ClassScores, type ImageExplainParams } from './explain.js';
+import type { ClassScores, ImageExplainParams } from './explain.js';
 import { declareStandard, isStandard } from './handler-contract.js';
 import { Placements, type Placement } from './placements.js';
 import type { ConfigSchema } from '../../shared/schema.js';
