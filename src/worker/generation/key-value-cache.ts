@@ -1,7 +1,7 @@
 import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { bytesOf, freeTensors } from '../tensors/gpu-memory.js';
 import { GpuTensor } from '../tensors/gpu-tensor.js';
-import { takePlaces, type Part, type Places } from '../tensors/take-places.js';
+import { gather, type Part, type Range } from '../tensors/gather.js';
 import type { DecoderInterface } from './decoder-interface.js';
 
 /**
@@ -89,8 +89,8 @@ export async function takeRows(
 
 async function takeNamed(
   parts: readonly (Part & { readonly name: string })[],
-  places: readonly Places[],
+  ranges: readonly Range[],
 ): Promise<Tensors> {
-  const taken = await takePlaces(parts, places);
+  const taken = await gather(parts, ranges);
   return Object.fromEntries(parts.map(({ name }, index) => [name, taken[index]!] as const));
 }

@@ -24,7 +24,7 @@ export class GuidedAnswer {
 
   /** Whether nothing can follow. */
   get isComplete(): boolean {
-    return !this.#state.mayGoOn;
+    return !this.#state.mayContinue;
   }
 
   /**

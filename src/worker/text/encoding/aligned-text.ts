@@ -129,7 +129,7 @@ export class AlignedText {
     return new AlignedText(text, starts, ends, this.origin);
   }
 
-  /** Returns the text after `content`, which with the first character stands for that character. Empty, it stays so. */
+  /** Returns the text after `content`, which stands for the first character together with it. An empty text stays empty. */
   prepend(content: string): AlignedText {
     if (this.length === 0) return this;
     const [first, ...rest] = this.text;

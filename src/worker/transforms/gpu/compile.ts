@@ -6,7 +6,7 @@ import { createProgram, type Program } from '../program.js';
 import { tensorForm } from '../tensor.js';
 import type { ImageCrop } from '../crop-image.js';
 import { GpuBuffers } from './buffers.js';
-import { cropPass, hasPlaces, placesOf } from './crop-pass.js';
+import { cropPass, fitsShader, coordinateTable } from './crop-pass.js';
 import { passesOf, type Pass } from './passes.js';
 import { pipelineCompiler, type Pipelines } from './pipelines.js';
 import type { PixelSource } from './shaders.js';
@@ -86,7 +86,7 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
       const plan = planFor(image);
       const { program, window, passes } = plan;
       const crop = program.source && isCrop(image) ? image : undefined;
-      if (crop && !hasPlaces(crop)) return undefined;
+      if (crop && !fitsShader(crop)) return undefined;
       const frame: DecodedImage = crop?.source ?? image;
       // Of a frame, several crops are likely to be cut out.
       const isThere = (): boolean => crop !== undefined && current?.of === plan && current.resources.has(frame);
@@ -108,7 +108,7 @@ export function compileGpuTransforms(device: GPUDevice, { transforms, outputDims
           if (bitmap) taken.flag = flags.take(4);
           if (bitmap && !isThere()) ready.copy(frame, bitmap);
           if (pixels) ready.send(frame, pixels);
-          if (crop) ready.lookUp(placesOf(crop.map, program.source!));
+          if (crop) ready.lookUp(coordinateTable(crop.map, program.source!));
           ready.submit(taken.result, taken.flag);
         });
         const [isTransparent] = await Promise.all([taken.flag && isSet(taken.flag), submitted]);

@@ -17,14 +17,14 @@ export function cropPass({ source, border, map }: ImageCrop, window: Rect): Pass
     sourceHeight: source.height,
     border: BORDERS.indexOf(border),
   });
-  return { entry: 'crop', width, height, params, table: placesOf(map, window), bytes: width * height * 4 };
+  return { entry: 'crop', width, height, params, table: coordinateTable(map, window), bytes: width * height * 4 };
 }
 
 /**
  * Returns whether the shader can compute the coordinates of a crop: its numbers have 16 bits before the point, and 48
  * after it.
  */
-export function hasPlaces({ source, map, width, height }: ImageCrop): boolean {
+export function fitsShader({ source, map, width, height }: ImageCrop): boolean {
   const { a, b, c, d, e, f } = map;
   const farthest = ([u, v, from]: readonly [number, number, number]): number =>
     Math.abs(u) * width + Math.abs(v) * height + Math.abs(from);
@@ -34,13 +34,16 @@ export function hasPlaces({ source, map, width, height }: ImageCrop): boolean {
 /**
  * Returns a table of the coordinates that a crop shows: for each of its columns a·u and d·u, then for each of its rows
  * b·v + c and e·v + f. Each is a number of 64 bits in units of 2^-48 pixels: its high half, then its low half. So a
- * place is as exact as the CPU's, which has float64.
+ * coordinate is as exact as the CPU's, which has float64.
  */
-export function placesOf({ a, b, c, d, e, f }: AffineMap, { x, y, width, height }: Rect): Int32Array<ArrayBuffer> {
+export function coordinateTable(
+  { a, b, c, d, e, f }: AffineMap,
+  { x, y, width, height }: Rect,
+): Int32Array<ArrayBuffer> {
   const table = new Int32Array(4 * (width + height));
   let to = 0;
-  const add = (place: number): void => {
-    const units = Math.round(place * 2 ** 48);
+  const add = (coordinate: number): void => {
+    const units = Math.round(coordinate * 2 ** 48);
     const high = Math.floor(units / 2 ** 32);
     table[to++] = high;
     table[to++] = units - high * 2 ** 32;

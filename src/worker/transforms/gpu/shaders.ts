@@ -144,16 +144,16 @@ fn lookUp(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 
 /** A position along an axis, and the weights of the pixels before and after it. */
-struct Place { pixel: i32, isBetween: bool, before: f32, after: f32 }
+struct SamplePoint { pixel: i32, isBetween: bool, before: f32, after: f32 }
 
 /** Adds two numbers of 64 bits, in units of 2^-48 pixels. */
-fn placeAt(first: i32, second: i32) -> Place {
+fn samplePoint(first: i32, second: i32) -> SamplePoint {
   let addend = bitcast<u32>(lookedUp[first + 1]);
   let low = addend + bitcast<u32>(lookedUp[second + 1]);
   let sum = lookedUp[first] + lookedUp[second] + select(0, 1, low < addend);
   let high = bitcast<u32>(sum) & 0xffffu;
   let borrow = select(0u, 1u, low != 0u);
-  return Place(sum >> 16u, (high | low) != 0u, partOfPixel(65536u - high - borrow, 0u - low), partOfPixel(high, low));
+  return SamplePoint(sum >> 16u, (high | low) != 0u, partOfPixel(65536u - high - borrow, 0u - low), partOfPixel(high, low));
 }
 
 fn partOfPixel(high: u32, low: u32) -> f32 {
@@ -165,18 +165,18 @@ fn rounded(value: vec3<f32>) -> vec3<f32> {
   return bitcast<vec3<f32>>(bitcast<vec3<u32>>(value) ^ vec3<u32>(params.zero));
 }
 
-fn mixed(first: vec3<f32>, second: vec3<f32>, at: Place) -> vec3<f32> {
+fn mixed(first: vec3<f32>, second: vec3<f32>, at: SamplePoint) -> vec3<f32> {
   return rounded(rounded(first * at.before) + rounded(second * at.after));
 }
 
 /** Returns a position whose pixels beyond the image have no weight. */
-fn faded(at: Place, size: i32) -> Place {
+fn faded(at: SamplePoint, size: i32) -> SamplePoint {
   let isBefore = at.pixel >= 0 && at.pixel < size;
   let isAfter = at.pixel >= -1 && at.pixel < size - 1;
-  return Place(at.pixel, at.isBetween, select(0.0, at.before, isBefore), select(0.0, at.after, isAfter));
+  return SamplePoint(at.pixel, at.isBetween, select(0.0, at.before, isBefore), select(0.0, at.after, isAfter));
 }
 
-fn isBeyond(at: Place, size: i32) -> bool {
+fn isBeyond(at: SamplePoint, size: i32) -> bool {
   return at.pixel < 0 || at.pixel >= size || (at.pixel == size - 1 && at.isBetween);
 }
 
@@ -187,8 +187,8 @@ fn crop(@builtin(global_invocation_id) id: vec3<u32>) {
   let size = vec2<i32>(params.sourceWidth, params.sourceHeight);
   let column = 4 * at.x;
   let row = 4 * (params.width + at.y);
-  var x = placeAt(column, row);
-  var y = placeAt(column + 2, row + 2);
+  var x = samplePoint(column, row);
+  var y = samplePoint(column + 2, row + 2);
   if (params.border == 2 && (isBeyond(x, size.x) || isBeyond(y, size.y))) {
     write(at, vec3<i32>(0));
     return;

@@ -179,15 +179,15 @@ test('alternatives share what is alike; their places are counted', () => {
     anyOf: Array.from({ length: count }, (_, at) => one(at)),
   });
   // Half-open bounds: all of them have the same numbers below zero. So each adds only a few places.
-  const integer = start({ type: 'integer', maximum: 5 }).start.places.length;
-  const integers = start(alternatives(400, (maximum) => ({ type: 'integer', maximum }))).start.places.length;
+  const integer = start({ type: 'integer', maximum: 5 }).start.continuations.length;
+  const integers = start(alternatives(400, (maximum) => ({ type: 'integer', maximum }))).start.continuations.length;
   expect(integers).toBeLessThan(400 * integer);
-  const same = start(alternatives(400, () => ({ type: 'integer', maximum: 5 }))).start.places.length;
+  const same = start(alternatives(400, () => ({ type: 'integer', maximum: 5 }))).start.continuations.length;
   expect(same).toBe(integer);
   const words = start({ enum: Array.from({ length: 5000 }, (_, at) => `word ${at}`) });
   let state = words.start;
   for (const byte of new TextEncoder().encode('"word 49')) {
-    expect(state.places.length).toBeLessThan(12);
+    expect(state.continuations.length).toBeLessThan(12);
     state = words.step(state, byte)!;
   }
   expect(words.visits).toBeLessThan(500);
@@ -196,7 +196,7 @@ test('alternatives share what is alike; their places are counted', () => {
   // Spaces come before what the optional properties have in common: their first quotation mark.
   const names = Array.from({ length: 2000 }, (_, at) => [`p${at}`, { const: 1 }]);
   const object = start({ type: 'object', properties: Object.fromEntries(names) as object });
-  expect(object.step(object.start, 0x7b)!.places.length).toBeLessThan(10);
+  expect(object.step(object.start, 0x7b)!.continuations.length).toBeLessThan(10);
   expect(accepts(object, '{"p3":1, "p1999":1}')).toBe(true);
 });
 

@@ -8,7 +8,7 @@ import type { DecodedImage, Pixels, Rect, Region } from '../../../../../src/cont
 import { ImageCrop } from '../../../../../src/worker/transforms/crop-image.js';
 import { compileGpuTransforms } from '../../../../../src/worker/transforms/gpu/compile.js';
 import { noisePixels } from '../../../../../src/worker/transforms/gpu/benchmark.js';
-import { cropPass, hasPlaces } from '../../../../../src/worker/transforms/gpu/crop-pass.js';
+import { cropPass, fitsShader } from '../../../../../src/worker/transforms/gpu/crop-pass.js';
 import { compileTransforms, parseTransforms } from '../../../../../src/worker/transforms/index.js';
 import { isOnEdge } from '../../../../crop-edge.ts';
 import { FakeGpu, GPU_FLAGS } from '../../../support/fake-gpu.ts';
@@ -121,8 +121,8 @@ test('a frame is read and sent once for all crops of it, and again if another on
 test('places that 16 bits do not hold are left to the CPU', async () => {
   const gpu = compileGpuTransforms(new FakeGpu().device, transforms);
   const far = new ImageCrop(frameOf(), { ...region, x: 2 ** 15 }, size, 'zero');
-  expect(hasPlaces(far)).toBe(false);
+  expect(fitsShader(far)).toBe(false);
   expect(await gpu.run(far)).toBeUndefined();
-  expect(hasPlaces(new ImageCrop(frameOf(), region, size, 'zero'))).toBe(true);
-  expect(hasPlaces(new ImageCrop(frameOf(2 ** 15, 1), region, size, 'zero'))).toBe(false);
+  expect(fitsShader(new ImageCrop(frameOf(), region, size, 'zero'))).toBe(true);
+  expect(fitsShader(new ImageCrop(frameOf(2 ** 15, 1), region, size, 'zero'))).toBe(false);
 });
