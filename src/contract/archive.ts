@@ -109,6 +109,8 @@ export interface Archive {
    * server, or nothing is left to read.
    */
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
+  /** Whether it is a repository in Hugging Face's layout, which has no golden examples. */
+  readonly isRepository?: true;
   /** Paths of the golden examples. A backend must reproduce them before it serves. */
   readonly golden: readonly string[];
   /**

@@ -119,6 +119,8 @@ export interface Probe {
     | { readonly available: false; readonly reason: string };
   readonly crossOriginIsolated: boolean;
   readonly cores: number;
+  /** GB of memory that the browser reports, at most 8 or 32; undefined in Firefox and Safari, which report none. */
+  readonly memory?: number;
 }
 
 /** Where the nodes of a model's graph run, as the engine has optimized it. */

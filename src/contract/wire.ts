@@ -221,7 +221,7 @@ export interface LargerRun extends Sample {
 
 /** How another worker's outputs differ from those of this worker. */
 export interface Comparison {
-  /** Number of inputs that were compared. */
+  /** Number of inputs that were compared; 0 if the model's outputs change with the last bits of each. */
   readonly inputs: number;
   /** The largest absolute difference. */
   readonly error: number;

@@ -54,6 +54,11 @@ export interface Contender {
   readonly isCached: boolean;
 }
 
+/** How much memory WASM takes for a model, as a multiple of its files: measured with SmolLM2-135M in float32. */
+const WASM_COPIES = 2.6;
+/** GB of memory where the browser does not say it. */
+const USUAL_MEMORY = 4;
+
 /** Opens candidates one by one, proves each, and measures it if that is wanted. */
 export class Trial {
   readonly #options: TrialOptions;
@@ -101,6 +106,7 @@ export class Trial {
     }
     const wrong = comparing ? findings.wrong : undefined;
     const distrust = comparing && !findings.compared ? whyProve(candidate) : undefined;
+    if (unknown !== undefined && distrust === undefined) this.#warnUnproven(candidate, unknown);
     if (budget !== undefined && findings.median === undefined && wrong === undefined && distrust === undefined)
       findings = { ...findings, median: (await worker.call(({ measure }) => measure(budget)))?.median };
     if (build !== undefined && findings !== known) await verdicts.save(candidate, build, findings);
@@ -184,7 +190,29 @@ export class Trial {
 
   #wantsComparison(candidate: Candidate, { suspicion }: Opened): boolean {
     if (isReference(candidate)) return false;
-    return this.#options.verify === 'reference' || suspicion !== undefined || whyProve(candidate) !== undefined;
+    if (this.#options.verify === 'reference' || suspicion !== undefined || whyProve(candidate) !== undefined)
+      return true;
+    const isOfRepository =
+      this.#archive.isRepository || partsOf(this.#archive).some(({ archive }) => archive.isRepository);
+    if (!isOfRepository || candidate.engine === 'remote' || this.#trustedProof(candidate)) return false;
+    // WASM's copy of the model takes at most a quarter of the device's memory.
+    const { memory = USUAL_MEMORY } = this.#options.probe;
+    if (WASM_COPIES * this.#bytes <= (memory * 2 ** 30) / 4) return true;
+    const size = `${Math.round(this.#bytes / 1e6)} MB`;
+    this.#warnUnproven(
+      candidate,
+      `a second copy of its ${size} might not fit in memory. To compare anyway, set verify: 'reference'.`,
+    );
+    return false;
+  }
+
+  get #bytes(): number {
+    const files = new Set(partsOf(this.#archive).flatMap(({ archive }) => Object.values(archive.files)));
+    return [...files].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  #warnUnproven(candidate: Candidate, why: string): void {
+    this.#options.warn(`${candidateName(candidate)} was not compared with WASM, so nothing proves its answers: ${why}`);
   }
 
   #logPrecision(candidate: Candidate, { node, archive }: Part, wanted: readonly Precision[] = []): void {

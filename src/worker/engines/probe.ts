@@ -14,6 +14,7 @@ const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i
  */
 export async function probeBackends(needsGpus: boolean): Promise<Probe> {
   const [webgpu, webnn] = needsGpus ? await Promise.all([probeWebgpu(), probeWebnn()]) : [UNPROBED, UNPROBED];
+  const { deviceMemory } = (globalThis.navigator ?? {}) as { readonly deviceMemory?: number };
   return {
     webgpu,
     webgl: needsGpus ? probeWebgl() : UNPROBED,
@@ -21,6 +22,7 @@ export async function probeBackends(needsGpus: boolean): Promise<Probe> {
     wasm: probeWasm(),
     crossOriginIsolated: globalThis.crossOriginIsolated === true,
     cores: globalThis.navigator?.hardwareConcurrency ?? 1,
+    ...(deviceMemory !== undefined && { memory: deviceMemory }),
   };
 }
 

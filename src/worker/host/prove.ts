@@ -18,7 +18,7 @@ import type { Comparison, Measured, Sample, Tried } from '../../contract/wire.js
 import { readGolden } from '../models/golden.js';
 import { readSafetensors } from '../tensors/safetensors.js';
 import { noteProven } from './proven-size.js';
-import { doublePictures, generateVariants } from './variants.js';
+import { doublePictures, generateVariants, nudge } from './variants.js';
 
 /** Returns the handlers whose archive has a model, each archive once. */
 export function withModels(handlers: readonly OpenHandler[]): readonly OpenHandler[] {
@@ -96,17 +96,18 @@ export async function compareHandlers(
   handlers: readonly OpenHandler[],
   samples: readonly Sample[],
 ): Promise<Comparison> {
-  let error = 0;
+  let [inputs, error] = [0, 0];
   let wrong: string | undefined;
   for (const opened of handlers) {
     const { node, archive, environment } = opened;
     const own = samples.filter((one) => (one.node ?? '') === node);
     if (own.length === 0) continue;
     const found = await at(opened, () => compareSamples(batchContext(environment, {}), own, archive.precision));
+    inputs += found.inputs;
     error = Math.max(error, found.error);
     if (found.wrong !== undefined) wrong ??= node === '' ? found.wrong : `node "${node}": ${found.wrong}`;
   }
-  return { inputs: samples.length, error, wrong };
+  return { inputs, error, wrong };
 }
 
 /**
@@ -218,7 +219,9 @@ export async function sample(handler: Handler, context: Context): Promise<readon
 
 /**
  * Runs the model in this worker, on the reference backend, on another backend's inputs, and compares the other
- * backend's outputs with its own.
+ * backend's outputs with its own. Outputs differ between right backends, too, where a model decides between numbers
+ * that are all but equal: which boxes it returns, and in what order. So an input whose outputs differ counts only if
+ * this backend's own outputs stay when the last bits of the input change.
  * @param precision of the model, where it is known
  */
 export async function compareSamples(
@@ -229,16 +232,22 @@ export async function compareSamples(
   const isHalf = precision !== undefined && HALF_PRECISIONS.includes(precision);
   const tolerances = isHalf ? HALF_REFERENCE_TOLERANCES : REFERENCE_TOLERANCES;
   const session = await context.open();
-  let error = 0;
+  let [inputs, error] = [0, 0];
   let worst = -1;
   let wrong: string | undefined;
   for (const { feeds, outputs } of samples) {
-    const comparison = compareOutputs(outputs, await run(session, feeds), tolerances);
+    const right = await run(session, feeds);
+    const comparison = compareOutputs(outputs, right, tolerances);
+    if (comparison.wrong !== undefined && Number.isFinite(comparison.error)) {
+      const nudged = nudge(feeds);
+      if (nudged && compareOutputs(await run(session, nudged), right, tolerances).wrong !== undefined) continue;
+    }
+    inputs += 1;
     error = Math.max(error, comparison.error);
     if (comparison.wrong !== undefined && comparison.error > worst)
       [worst, wrong] = [comparison.error, comparison.wrong];
   }
-  return { inputs: samples.length, error, wrong };
+  return { inputs, error, wrong };
 }
 
 /**

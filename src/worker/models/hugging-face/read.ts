@@ -107,6 +107,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     ...models,
     ...(models.nodes && { nodes: withInputs(models.nodes, await nodeInputs, { ...derived, ...own }) }),
     files: all,
+    isRepository: true,
     golden: [],
     integrity: {},
     ...contradictionOf(choice.handler, ownHandler, config),

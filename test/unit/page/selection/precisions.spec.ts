@@ -253,6 +253,24 @@ test('WASM checks another backend on the same file; the next worker of a proven 
   expect(await loads('wasm', { archive })).toEqual(['onnx/wasm fp16 q8 fp32', 'runs fp16']);
 });
 
+test('a repository without golden examples is compared with WASM on a GPU, unless a second copy may not fit', async () => {
+  const archive = { ...ARCHIVE, isRepository: true } as const;
+  const compared = ['onnx/webgpu fp16 fp32', 'onnx/wasm fp16', 'runs fp16'];
+  expect(await loads('webgpu', { archive })).toEqual(compared);
+  expect(await loads('webgpu', {})).toEqual(['onnx/webgpu fp16 fp32', 'runs fp16']);
+  const warnings: string[] = [];
+  const warn = (message: string): void => void warnings.push(message);
+  // 2.6 x 500 MB are more than a quarter of 4 GB, and less than one of 8 GB.
+  const large = { ...archive, files: { [path('fp16')]: { size: 500e6 } as Blob } };
+  expect(await loads('webgpu', { archive: large, warn })).toEqual(['onnx/webgpu fp16 fp32', 'runs fp16']);
+  expect(warnings).toEqual([
+    "onnx/webgpu was not compared with WASM, so nothing proves its answers: a second copy of its 500 MB might not fit in memory. To compare anyway, set verify: 'reference'.",
+  ]);
+  expect(await loads('webgpu', { archive: large, probe: { ...probe(true), memory: 8 } })).toEqual(compared);
+  const proven = { engine: 'onnx', name: 'webgpu', threads: 1, proof: 'none', skipped: [] } as const;
+  expect(await loads('webgpu', { archive, trusted: proven })).toHaveLength(2);
+});
+
 test('what is measured is recorded for the number of threads that the engine could start', async () => {
   const saved: Candidate[] = [];
   const verdicts = {

@@ -114,6 +114,27 @@ test('a model in half precision may differ by what float16 rounds, also where it
   expect(await wrong(0.05, 'fp16')).toBe(true);
 });
 
+test('an input decides nothing if the last bits of it change what WASM answers, but infinities are always wrong', async () => {
+  const largest = (of: (value: number) => number): Session =>
+    sessionOf(({ x }) => {
+      const values = [...(x!.data as Float32Array)].map(of);
+      return { y: f32([values.indexOf(Math.max(...values))], [1]) };
+    });
+  const session = largest((value) => value);
+  const [tie, clear] = [f32([1, 1 + 2 ** -22]), f32([1, 2])].map((x) => ({ x }));
+  const other = await Promise.all(
+    [tie!, clear!].map(async (feeds) => ({ feeds, outputs: await largest((value) => -value).run(feeds) })),
+  );
+  const compare = (samples: Parameters<typeof compareSamples>[1]) =>
+    compareSamples(createTestContext({ session }), samples);
+  expect(await compare([other[0]!])).toEqual({ inputs: 0, error: 0, wrong: undefined });
+  expect(await compare(other)).toMatchObject({ inputs: 1, error: 1, wrong: expect.stringContaining('off by 1') });
+  expect(await compare([{ feeds: tie!, outputs: { y: f32([NaN], [1]) } }])).toMatchObject({
+    inputs: 1,
+    error: Infinity,
+  });
+});
+
 test('no example, no comparison', async () => {
   const context = createTestContext({ session: sessionOf(() => ({})) });
   expect(await sample({} as Handler, context)).toEqual([]);
