@@ -83,7 +83,7 @@ test('a GPU gets another precision than WASM, and is compared with WASM on its o
   expect(answer.backend, answer.log).toMatchObject({
     name: backend,
     precision,
-    proof: backend === 'webgl' ? 'reference' : 'none',
+    proof: 'reference',
   });
   expectScores(answer.answer, scores[precision]);
   const files = precision === 'fp16' ? ['onnx/model_fp16.onnx', 'onnx/model_fp16.onnx_data'] : ['onnx/model.onnx'];

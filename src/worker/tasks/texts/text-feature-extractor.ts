@@ -5,6 +5,7 @@ import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { applyDense, denseLayer, type DenseLayer } from './dense.js';
+import { knownModel, type KnownModel } from './known-models.js';
 import { poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
@@ -65,7 +66,8 @@ export interface TextFeatureExtractorConfig extends TextHandlerConfig {
  * layers of `dense` change it. Padding does not count. Or it holds a vector for each row, `[rows, features]`, which
  * needs no pooling: the output `sentence_embedding`, if the model has one and no `pooling` is set. Vectors have the
  * length 1 unless `normalize` is false; compare them with `cosineSimilarity` and `nearest` of `tabserve`. In a
- * repository of sentence-transformers, all of this follows from `modules.json`.
+ * repository of sentence-transformers, all of this follows from `modules.json`; without that file, pooling and prompts
+ * of bge, mxbai, arctic, gte, e5, nomic, jina, granite and MiniLM are known by the repository's name.
  * @answer the text's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
  *   `nearest`
  */
@@ -86,6 +88,8 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
   ];
 
   #layers: readonly DenseLayer[] = [];
+  /** What the model's card says, if it is a model that is known by name. */
+  #known: KnownModel | undefined;
 
   declare readonly configType?: TextFeatureExtractorConfig;
   static override readonly schema: ConfigSchema = TEXT_FEATURE_EXTRACTOR_SCHEMA;
@@ -101,10 +105,12 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     const whole = this.model.outputs.find(({ name }) => name === SENTENCE);
     if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
+    const isRepository = context.files.has(HF_CONFIG);
+    if (isRepository) this.#known = knownModel(context.manifest.model.modelName, await context.files.json(HF_CONFIG));
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
-    if (context.files.has(HF_CONFIG) && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
+    if (isRepository && !this.#known && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
       context.warn(
-        "handler.pooling: nothing in the repository says how the vectors of a text's tokens become one, since it has no modules.json. Their mean is used, as sentence-transformers does; if the model's card names another way, such as cls, set handler.pooling.",
+        "handler.pooling: nothing in the repository says how the vectors of a text's tokens become one, since it has no modules.json and its name is of no model that is known. Their mean is used, as sentence-transformers does; if the model's card names another way, such as cls, set handler.pooling.",
       );
     const layers = (this.config['dense'] ?? []) as readonly LayerConfig[];
     this.#layers = await Promise.all(
@@ -122,7 +128,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
 
   #promptOf(name: string | undefined, code: ErrorCode): string {
     if (!name) return '';
-    const prompts = (this.config['prompts'] ?? {}) as Readonly<Record<string, string>>;
+    const prompts = (this.config['prompts'] ?? this.#known?.prompts ?? {}) as Readonly<Record<string, string>>;
     if (Object.hasOwn(prompts, name)) return prompts[name]!;
     throw new TabServeError(
       code,
@@ -146,7 +152,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     const pooling = this.param<Pooling | readonly Pooling[] | undefined>('pooling', index, context);
     if (part.dims.length === 2) {
       const span = this.tokenSpan(index, context);
-      const vectors = [pooling ?? 'mean'].flat().map((one) => poolPositions(part, one, span));
+      const vectors = [pooling ?? this.#known?.pooling ?? 'mean'].flat().map((one) => poolPositions(part, one, span));
       return vectors.length === 1 ? vectors[0]! : Float32Array.from(vectors.flatMap((vector) => [...vector]));
     }
     if (part.dims.length === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;
