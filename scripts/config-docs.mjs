@@ -244,7 +244,10 @@ function taskSections(handlers, expected, described) {
         part
           .replace(/\n \*$/gm, '\n')
           .replace(/^ \* ?/gm, '')
-          .replace(/(\S)\s*\n(?!\n)\s*(?:\* )?/g, '$1 ');
+          // A paragraph is one line, as is an item of a list.
+          .replace(/(\S) *\n(?!\n|- )\s*/g, '$1 ')
+          .replace(/(?<!\n)\n(?=- )/g, '\n\n')
+          .replace(/(?<=\n- .*\n)\n(?=- )/g, '');
       const own = described[handler.name] ?? {};
       const architectures = JSON.parse(readFileSync(rows, 'utf8')).rows.map(({ architecture }) => code(architecture));
       return [
