@@ -66,7 +66,7 @@ async function handleRows(
 
 /** Returns whether a request belongs to a sequence: most do not, and need not load the script. */
 function isOfSequence({ headers }: HttpRequest): boolean {
-  return headers.has('ts_request_sequence_id') || headers.has('ts_request_sequence_start');
+  return ['id', 'start', 'end'].some((name) => headers.has(`ts_request_sequence_${name}`));
 }
 
 async function nextOfSequence(

@@ -108,6 +108,9 @@ async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): 
 async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
   const { params, served, request, context } = asked;
   const options = { params, signal: request.signal, timeout: context.timeout };
+  const { jobQueueSize } = served.options.description.config;
+  if (prompts.length > jobQueueSize)
+    throw wrongField('prompt', `the model's queue holds ${jobQueueSize} (jobQueueSize), got ${prompts.length}.`);
   const head = headOf(form, served);
   return await served.run(async () => {
     const results = await Promise.all(

@@ -123,6 +123,11 @@ function samplesInput(
   };
 }
 
+/** Limits on what a file may ask for. Whisper has 80 or 128 mels, frames of 400 samples, and windows of 30 seconds. */
+const MAX_MELS = 1024;
+const MAX_FRAME = 65_536;
+const MAX_WINDOW = 600;
+
 function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config, warn }: Given): SpeechInput {
   const {
     feature_size: mels = 80,
@@ -132,10 +137,10 @@ function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config
     padding_value: padding = 0,
     dither = 0,
   } = extractor;
-  if (!isSize(mels)) throw wrong('feature_size', mels, 'how many mels the encoder takes');
-  if (!Fourier.takes(frameLength as number) || (frameLength as number) % 2 > 0)
-    throw wrong('n_fft', frameLength, 'an even number of samples whose prime factors are at most 64');
-  if (!isSize(window)) throw wrong('chunk_length', window, 'whole seconds');
+  if (!isSize(mels) || mels > MAX_MELS) throw wrong('feature_size', mels, 'how many mels the encoder takes');
+  if (!isSize(frameLength) || frameLength > MAX_FRAME || !Fourier.takes(frameLength) || frameLength % 2 > 0)
+    throw wrong('n_fft', frameLength, `an even number up to ${MAX_FRAME} whose prime factors are at most 64`);
+  if (!isSize(window) || window > MAX_WINDOW) throw wrong('chunk_length', window, `whole seconds up to ${MAX_WINDOW}`);
   if (!isSize(hop) || (window * sampleRate) % hop > 0)
     throw wrong('hop_length', hop, 'a number of samples that divides those of chunk_length');
   if (typeof padding !== 'number') throw wrong('padding_value', padding, 'a sample');
@@ -159,7 +164,7 @@ function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config
   const logMel = new LogMel({
     sampleRate,
     mels,
-    frameLength: frameLength as number,
+    frameLength,
     hop,
     windowLength: window * sampleRate,
     padding,

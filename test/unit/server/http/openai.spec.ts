@@ -316,6 +316,15 @@ test('a failure in the middle of a stream is an event; before it, a status', asy
   });
 });
 
+test("more prompts than the queue ever holds are the request's fault", async () => {
+  const { openai } = await faked();
+  const prompt = Array.from({ length: 101 }, () => 'a');
+  expect(await failureOf(openai.completions.create({ model: 'writer', prompt }))).toMatchObject({
+    0: 400,
+    4: expect.stringContaining('jobQueueSize'),
+  });
+});
+
 test('a stream without parts has the whole text; an abort reaches the model', async () => {
   const { openai } = await faked();
   const stream = await openai.completions.create({ model: 'writer', prompt: 'a', stream: true });

@@ -259,6 +259,7 @@ test('sequences over HTTP: begun without an id or with one, and ended', async ()
     sequenceRequest('start', 'yes'),
     sequenceRequest('id', ''),
     sequenceRequest('start', 'false', last),
+    sequenceRequest('end', 'true'),
   ])
     expect(((await predict(wrong)) as unknown[])[0]).toBe(400);
 });

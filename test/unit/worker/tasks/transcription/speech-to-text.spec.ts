@@ -227,6 +227,7 @@ for (const [what, changes, config, words] of [
     'max_source_positions is 200; expected 1500',
   ],
   ['a step that leaves a rest', { 'preprocessor_config.json': { hop_length: 17 } }, {}, 'hop_length is 17'],
+  ['a frame of a gigabyte', { 'preprocessor_config.json': { n_fft: 2 ** 30 } }, {}, 'n_fft is 1073741824'],
   ['a frame of a large prime', { 'preprocessor_config.json': { n_fft: 2 * 67 } }, {}, 'n_fft is 134'],
   ['no rate', { 'preprocessor_config.json': { sampling_rate: 0.5 } }, {}, 'sampling_rate is 0.5'],
   ['tokens of languages that are none', { 'generation_config.json': { lang_to_id: { en: 'x' } } }, {}, 'lang_to_id is'],
