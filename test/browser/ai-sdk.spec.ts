@@ -14,7 +14,7 @@ test.beforeEach(async ({ page }) => {
   await page.waitForFunction(() => 'aiSdk' in window);
 });
 
-test('a text, its stream, its usage and settings @once @firefox', async ({ page }) => {
+test('a text, its stream, its usage and settings @once', async ({ page }) => {
   const chat = GENERATION['qwen3']!.chats!.at(-1)!;
   const seen = await page.evaluate(async ({ messages, text: rendered }) => {
     const { generateText, load, streamText, tabserve } = window.aiSdk;

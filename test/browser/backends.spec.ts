@@ -221,7 +221,7 @@ test.describe('what is downloaded', () => {
     expect(await load('affine.layers.json', [])).toEqual([`backend-${backend}`, 'converter', 'core', 'layers']);
   });
 
-  test('the asyncify build serves browsers without JSPI', async ({ open, page, backend }) => {
+  test('the asyncify build serves browsers without JSPI @full', async ({ open, page, backend }) => {
     test.skip(backend !== 'webgpu', 'it is a build for WebGPU');
     const urls: string[] = [];
     page.on('request', (request) => urls.push(request.url()));
@@ -289,7 +289,7 @@ test('threads where the page is isolated, one with a warning where it is not @on
   expect(alone.sum).toBeCloseTo(1, 6);
 });
 
-test("a script of ONNX Runtime's threads that the browser does not take costs the threads, and a warning says why @once", async ({
+test("a script of ONNX Runtime's threads that the browser does not take costs the threads, and a warning says why @once @full", async ({
   open,
   page,
 }) => {

@@ -103,7 +103,7 @@ for (const engine of ['onnx', 'tfjs'] as const) {
   });
 }
 
-test('every kind of input gives the same answer @once @firefox', async ({ open, backend }) => {
+test('every kind of input gives the same answer @once', async ({ open, backend }) => {
   const page = await open();
   const answers = await page.evaluate(async (backend) => {
     const client = await window.tabserve.load('/models/digits/', { handler: 'image_classifier', backends: [backend] });
@@ -251,7 +251,7 @@ test('a model file with options needs no archive @once', async ({ open, backend 
   expect(answers.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
 });
 
-test('photos of all eight EXIF orientations are turned upright, or stay as coded if so configured; transparency shows the background @once @firefox', async ({
+test('photos of all eight EXIF orientations are turned upright, or stay as coded if so configured; transparency shows the background @once', async ({
   open,
   backend,
 }) => {

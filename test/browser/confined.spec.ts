@@ -62,7 +62,7 @@ async function withoutWasm(photo: string): Promise<unknown> {
   return { isWasmAllowed, classes, mask: Array.from(mask.filter((_, i) => i % 997 === 0)) };
 }
 
-test('a policy that forbids WebAssembly leaves TensorFlow.js, with the same answers @once', async ({
+test('a policy that forbids WebAssembly leaves TensorFlow.js, with the same answers @once @full', async ({
   open,
   baseURL,
   page,
@@ -77,7 +77,10 @@ test('a policy that forbids WebAssembly leaves TensorFlow.js, with the same answ
   expect(await page.evaluate(withoutWasm, photo)).toEqual({ ...expected, isWasmAllowed: false });
 });
 
-test('what connect-src forbids is asked for twice at most, and the error says so @once', async ({ baseURL, page }) => {
+test('what connect-src forbids is asked for twice at most, and the error says so @once @full', async ({
+  baseURL,
+  page,
+}) => {
   const other = await BadServer.start({ files: {}, headers: { 'Access-Control-Allow-Origin': '*' } });
   try {
     await using site = await serveWithHeaders(baseURL!, { 'content-security-policy': "connect-src 'self'" });
@@ -106,7 +109,7 @@ test('what connect-src forbids is asked for twice at most, and the error says so
   }
 });
 
-test('ONNX Runtime’s threads from another origin need blob: in script-src and worker-src; without it, there is one thread @once', async ({
+test('ONNX Runtime’s threads from another origin need blob: in script-src and worker-src; without it, there is one thread @once @full', async ({
   baseURL,
   page,
   full,

@@ -93,7 +93,7 @@ test('a batch with a file that is no image, params of a request, and no detectio
   expect(answer.fixed).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('params.decoder') });
 });
 
-test('a decoder that does not fit, labels that do not, and a missing file of anchors @once', async ({ open }) => {
+test('a decoder that does not fit, labels that do not, and a missing file of anchors @once @full', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const fail = async (model: string, handler: Record<string, unknown>) =>

@@ -397,7 +397,7 @@ test('ONNX external data: the model computes what ONNX Runtime computes in Pytho
   });
 });
 
-test('a connection that stalls is resumed @once', async ({ open }) => {
+test('a connection that stalls is resumed @once @full', async ({ open }) => {
   const server = await BadServer.start({ files: { '/m.onnx': AFFINE }, headers: CORS });
   try {
     const page = await open();

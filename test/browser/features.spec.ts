@@ -24,7 +24,7 @@ const expectVectors = (found: readonly number[][], expected: readonly (readonly 
 };
 
 for (const engine of ['onnx', 'tfjs'] as const) {
-  test(`features of texts on ${engine}: each pooling as in Python, in one batch and one by one @wasm`, async ({
+  test(`features of texts on ${engine}: each pooling as in Python, in one batch and one by one${engine === 'onnx' ? ' @wasm' : ' @full'}`, async ({
     open,
     backend,
   }) => {

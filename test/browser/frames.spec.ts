@@ -2,7 +2,7 @@
 // `unit/frames.spec.ts`.
 import { expect, test } from './fixtures.ts';
 
-test('the frames of a track, a MediaStream and a video, until the track ends @once @firefox', async ({
+test('the frames of a track, a MediaStream and a video, until the track ends @once', async ({
   open,
   backend,
   browserName,

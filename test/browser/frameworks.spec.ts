@@ -196,7 +196,9 @@ test('the recipe for react, with a handler of its own @once', async ({ opened: {
 });
 
 for (const framework of ['react', 'vue', 'svelte'] as const) {
-  test(`the recipe for ${framework} @once`, async ({ opened: { page, count } }) => {
+  test(`the recipe for ${framework} @once${framework === 'react' ? '' : ' @full'}`, async ({
+    opened: { page, count },
+  }) => {
     await page.evaluate((framework) => {
       const remove = window.frameworks.recipes[framework](document.querySelector('main')!);
       Object.assign(window, { remove });

@@ -92,7 +92,9 @@ function filesOf(
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
-test('damaged models and images @once: a result, or an error of the table, and the worker lives', async ({ open }) => {
+test('damaged models and images @once: a result, or an error of the table, and the worker lives @full', async ({
+  open,
+}) => {
   test.setTimeout(3_600_000);
   const page = await open();
   const errors: string[] = [];

@@ -32,7 +32,7 @@ const expected = readGoldens<
 const url = (name: string): string => `/test/models/generation/${name}/`;
 
 for (const name of ['llama', 'qwen3', 'gemma3', 'phi3', 'gpt2', 'gpt_neox', 'smollm3'])
-  test(`${name}: the greedy answers of transformers, whole and in parts${['llama', 'gemma3', 'gpt2'].includes(name) ? ' @wasm' : ' @full'}`, async ({
+  test(`${name}: the greedy answers of transformers, whole and in parts${['llama', 'gpt2'].includes(name) ? ' @wasm' : ' @full'}`, async ({
     open,
     backend,
   }) => {

@@ -190,7 +190,7 @@ test('a model of landmarks: of a frame that the GPU has copied once, it cuts sev
   expect(found.warnings).toEqual([]);
 });
 
-test('a GPU that makes other bytes transforms nothing, and the developer is told', async ({ page }) => {
+test('a GPU that makes other bytes transforms nothing, and the developer is told @full', async ({ page }) => {
   await openGpu(page);
   const warnings = await page.evaluate(async () => {
     const { classify, copies, warnings } = await gpu.openClassifiers(true);

@@ -6,7 +6,7 @@ import { predictionServer } from './prediction-server.ts';
 
 test.use({ reuseTab: false });
 
-test('a chat, its stream and its abort; completions and errors; until the page hosts, the server @once @firefox', async ({
+test('a chat, its stream and its abort; completions and errors; until the page hosts, the server @once', async ({
   page,
   baseURL,
 }) => {

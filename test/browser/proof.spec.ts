@@ -239,7 +239,7 @@ test.describe('proof', () => {
     expect(served.map(([, ...rest]) => rest)).toEqual(models.map(() => [backend, 'reference']));
   });
 
-  test('a verdict is void when the model has changed', async ({ open, page, backend }) => {
+  test('a verdict is void when the model has changed @wasm', async ({ open, page, backend }) => {
     test.skip(backend !== 'webgl', 'one of them will do');
     await open();
     const file = (name: string) => readFileSync(new URL(`../models/${name}.onnx`, import.meta.url));
@@ -277,7 +277,7 @@ test.describe('proof', () => {
     expect(right!.backend).toMatchObject({ name: 'webgl', proof: 'reference', skipped: [] });
   });
 
-  test('outputs that are not finite by design are accepted', async ({ open, backend }) => {
+  test('outputs that are not finite by design are accepted @wasm', async ({ open, backend }) => {
     const page = await open();
     const [first] = await page.evaluate(visit, [
       { model: `${PROOF}/inverse.onnx`, backends: [backend, 'wasm'] },
@@ -498,7 +498,9 @@ test.describe('measuring @once', () => {
     expect(third!.workers).toBe(2);
   });
 
-  test('the budget: what comes after it is not measured, and after two visits not waited for', async ({ open }) => {
+  test('the budget: what comes after it is not measured, and after two visits not waited for @full', async ({
+    open,
+  }) => {
     const page = await open();
     const late = { ...fastest, odd: { wasm: { open: 60_000 } }, measureBudget: 300 };
     const started = Date.now();
@@ -624,7 +626,7 @@ async function blockVerdicts(page: Page): Promise<void> {
   });
 }
 
-test('a blocked IndexedDB is treated as empty, and blocks neither load nor abort @once', async ({ open }) => {
+test('a blocked IndexedDB is treated as empty, and blocks neither load nor abort @once @full', async ({ open }) => {
   const page = await open();
   await blockVerdicts(page);
   const answer = await page.evaluate(async () => {
@@ -671,7 +673,7 @@ test('a store that never answers is treated as empty, and dispose ends the wait 
   await expect.poll(() => page.workers().length).toBe(0);
 });
 
-test('a stored verdict with wrong types is ignored @once', async ({ open }) => {
+test('a stored verdict with wrong types is ignored @once @full', async ({ open }) => {
   const page = await open();
   const names = await page.evaluate(async () => {
     const kept = new Map<string, unknown>();

@@ -75,11 +75,7 @@ function casesOf<Case>(model: string): readonly Case[] {
 const tagOf = (engine: string): string => (engine === 'onnx' ? ' @wasm' : ' @full');
 
 for (const engine of ENGINES) {
-  test(`NanoDet on ${engine}: what it finds, and where, as in float64${tagOf(engine)}`, async ({
-    open,
-    backend,
-    full,
-  }) => {
+  test(`NanoDet on ${engine}: what it finds, and where, as in float64 @full`, async ({ open, backend, full }) => {
     const candidate = `${engine}/${backend}` as const;
     const cases = photosFor('nanodet', candidate, full, casesOf<DetectorCase>('nanodet'));
     const page = await open();

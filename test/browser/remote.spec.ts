@@ -125,7 +125,7 @@ test('a server that ends while it serves: the request is answered by the next ba
   expect(await predict()).toEqual(['three', 'wasm', 'device-lost true 1 wasm']);
 });
 
-test('no server is asked unless the app names it, and its options are checked @once', async ({ open }) => {
+test('no server is asked unless the app names it, and its options are checked @once @full', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(
     async ({ url, model, modelless }) => {

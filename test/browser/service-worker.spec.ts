@@ -165,7 +165,7 @@ function difference(one: unknown, other: unknown): number {
   return Math.max(0, ...keys.map((key) => difference((one as never)[key], (other as never)[key])));
 }
 
-test('the hosting tab is closed in the middle: another tab answers, or the server, once @once', async ({
+test('the hosting tab is closed in the middle: another tab answers, or the server, once @once @full', async ({
   page,
   context,
   baseURL,
@@ -194,7 +194,7 @@ test('the hosting tab is closed in the middle: another tab answers, or the serve
   expect(site.got).toEqual([]);
 });
 
-test('without a network the tab answers, after a reload too @once', async ({ page, baseURL }) => {
+test('without a network the tab answers, after a reload too @once @full', async ({ page, baseURL }) => {
   await using site = await predictionServer(baseURL!);
   await open(page, site);
   await page.evaluate(() => window.predictions.register(1));

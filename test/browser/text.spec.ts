@@ -161,7 +161,7 @@ test('every kind of text gives an answer; a row that is none fails alone @once',
   expect(answers.fixed).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('params.tokenizer') });
 });
 
-test('initialize fails without a vocabulary, and with labels that do not fit @once', async ({ open }) => {
+test('initialize fails without a vocabulary, and with labels that do not fit @once @full', async ({ open }) => {
   const page = await open();
   const failures = await page.evaluate(async () => {
     const load = (url: string, handler: Record<string, unknown> = {}) =>

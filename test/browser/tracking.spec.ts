@@ -1,7 +1,7 @@
 // Ids of objects over the frames of a sequence. Which ids ByteTrack gives is tested in `unit/worker/outputs/tracking`.
 import { expect, test } from './fixtures.ts';
 
-test('ids stay with people over the frames of a sequence, also when the worker is lost in between @once', async ({
+test('ids stay with people over the frames of a sequence, also when the worker is lost in between @once @full', async ({
   open,
   backend,
 }) => {

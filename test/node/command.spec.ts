@@ -38,7 +38,7 @@ const ARCHIVE = [
 
 test.describe.configure({ mode: 'default' });
 
-test('arguments that a command does not have are refused, and nothing is written', () => {
+test('arguments that a command does not have are refused, and nothing is written @full', () => {
   const there = folder();
   expect(run(ARCHIVE, there).status).toBe(0);
   const cases: [args: readonly string[], words: string][] = [
@@ -74,7 +74,7 @@ test('after --, a path may begin with a dash', () => {
   expect([status, stdout.split('\n')[0]]).toEqual([0, '--x.onnx']);
 });
 
-test('an empty address is none: the server would listen on all of them', () => {
+test('an empty address is none: the server would listen on all of them @full', () => {
   const digits = path('public/models/digits');
   const empty = run(['serve', digits, '--port', '0', '--host', '']);
   expect([empty.status, empty.stderr]).toEqual([1, expect.stringContaining('--host: expected an address')]);
@@ -84,7 +84,7 @@ test('an empty address is none: the server would listen on all of them', () => {
   }
 });
 
-test('a reader that leaves early: the work goes on', async () => {
+test('a reader that leaves early: the work goes on @full', async () => {
   const there = folder();
   const args = ['optimize', path('public/models/digits'), '--output', 'small.mar'];
   const child = spawn(process.execPath, [main, ...args], { cwd: there });
@@ -116,7 +116,7 @@ test('output that a full disk has lost is a failure', () => {
 });
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  test(`${signal} while an archive is written leaves nothing of it, and the one before it`, async () => {
+  test(`${signal} while an archive is written leaves nothing of it, and the one before it${signal === 'SIGINT' ? '' : ' @full'}`, async () => {
     const there = folder();
     const args = [...ARCHIVE, '--archive-format', 'no-archive', '--check'];
     expect(run(args, there).status).toBe(0);

@@ -32,7 +32,7 @@ test.beforeEach(() => void threads.splice(0));
 test.afterEach(async () => await expect.poll(() => running, 'no thread is left').toBe(0));
 
 for (const backend of ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'] as const)
-  test(`every sample of digits, on ${backend}: what ONNX Runtime in Python answers, and the tab's WASM`, async () => {
+  test(`every sample of digits, on ${backend}: what ONNX Runtime in Python answers, and the tab's WASM${backend === 'onnx/cpu' ? '' : ' @full'}`, async () => {
     const digits = await load<'image_classifier'>(MODEL, { backends: [backend], config: { handler: { topK: 10 } } });
     expect(digits.backend).toMatchObject({ engine: backend.slice(0, 4), name: backend.slice(5), proof: 'golden' });
     for (const { sample: name, probabilities } of cases) {
@@ -45,7 +45,7 @@ for (const backend of ['onnx/cpu', 'onnx/wasm', 'tfjs/cpu'] as const)
     await digits.dispose();
   });
 
-test("a language model's golden example is what transformers answers, on each engine", async () => {
+test("a language model's golden example is what transformers answers, on each engine @full", async () => {
   const { createArchive } = await dist<typeof import('../../src/tools/cli/archive.ts')>('tools/cli/archive.js');
   const folder = mkdtempSync(join(tmpdir(), 'tabserve-'));
   const { prompt, text, tokens } = GENERATION['llama']!.prompts[0]!;

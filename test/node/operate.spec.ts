@@ -60,7 +60,7 @@ async function best(url: string, model: string): Promise<string | undefined> {
   return response.ok ? Object.keys((await response.json()) as object)[0] : undefined;
 }
 
-test('the access log has a line for each request, in either form', async () => {
+test('the access log has a line for each request, in either form @full', async () => {
   const common = await start(root, 'public/models/digits/', '--access-log', 'common');
   await fetch(`${common.url}/ping?x="y"`);
   const body = '{"status":"Healthy"}';
@@ -86,7 +86,7 @@ test('the access log has a line for each request, in either form', async () => {
   await json.end();
 });
 
-test('a model store: every archive of it, or some by other names; requests load from it alone', async () => {
+test('a model store: every archive of it, or some by other names; requests load from it alone @full', async () => {
   const store = folder();
   cpSync(DIGITS, join(store, 'digits'), { recursive: true });
   writeFileSync(join(store, 'notes.txt'), 'no archive');
@@ -185,7 +185,7 @@ test('SIGHUP loads the archives once more, and no request is lost', async () => 
   await server.end();
 });
 
-test('archives that are to be loaded again while they are loaded again are loaded twice', async () => {
+test('archives that are to be loaded again while they are loaded again are loaded twice @full', async () => {
   const script = `
     import { serve } from ${JSON.stringify(new URL('../../dist/tools/cli/serve.js', import.meta.url).href)};
     const lines = [];
@@ -213,7 +213,7 @@ test('keys: a request without one is refused, and the command says where they ar
   await server.end();
 });
 
-test('tabserve bench measures a server, and says when its answers are errors', async () => {
+test('tabserve bench measures a server, and says when its answers are errors @full', async () => {
   const server = await start(root, 'public/models/digits/');
   const cwd = folder();
   const run = async (path: string, ...flags: readonly string[]): Promise<readonly [number | null, string]> => {
@@ -245,7 +245,7 @@ test('tabserve bench measures a server, and says when its answers are errors', a
   expect([gone, why]).toEqual([1, expect.stringContaining('has answered nothing') as unknown]);
 });
 
-test('a workflow as torch-workflow-archiver packs it, and as tabserve archive does: registered, listed, asked, removed', async () => {
+test('a workflow as torch-workflow-archiver packs it, and as tabserve archive does: registered, listed, asked, removed @full', async () => {
   const store = folder();
   for (const name of ['tiny.mar', 'pair.war']) cpSync(join(root, 'test/models/archives', name), join(store, name));
   const dag = 'models:\n  first: { url: tiny.mar }\ndag:\n  first: []\n';

@@ -129,7 +129,7 @@ test('two faces that cross: each keeps its id, though one is hidden behind the o
 const PANS = { hand: ['public/models/hand/samples/sofa.jpg', 4], pose: [ASTRONAUT.photo, 1] } as const;
 
 for (const [name, [photo, count]] of Object.entries(PANS))
-  test(`${name}: ids stay while a camera pans, and smoothed points shake less${name === 'pose' ? '' : ' @full'}`, async () => {
+  test(`${name}: ids stay while a camera pans, and smoothed points shake less @full`, async () => {
     await using client = await load<'hand_landmarker'>(archive(name));
     const still = await photoOf({ photo, turn: 0 });
     const [rows, columns] = still.dims as [number, number];

@@ -39,7 +39,7 @@ for (const [name, side] of [
   ['movenet-lightning', 192],
   ['movenet-multipose', 256],
 ] as const)
-  test(`${name}: the people that the graph in float64 finds, where it finds them${side === 256 ? ' @full' : ''}`, async () => {
+  test(`${name}: the people that the graph in float64 finds, where it finds them @full`, async () => {
     test.slow();
     using archive = archiveOf(readFileSync(new URL(`test/readme/${name}.yaml`, root), 'utf8'), {
       [`${name}.json`]: humanModel(`${name}.json`),

@@ -194,7 +194,7 @@ test('web pages of other origins are refused, by their Host, Origin or Sec-Fetch
   expect((await ping({ ...preflight, origin: 'https://evil.example' }, 'OPTIONS')).status).toBe(403);
 });
 
-test('management: a container whose working directory is the root may register its archives', async () => {
+test('management: a container whose working directory is the root may register its archives @full', async () => {
   const digits = fileURLToPath(new URL('public/models/digits/', root));
   const inRoot = await startIn('/', digits, '--management');
   const url = `${inRoot.url}/models?url=${encodeURIComponent(digits)}&model_name=more`;
@@ -265,7 +265,7 @@ test('of 3,000 connections at once, each is answered with 200 or 503', async () 
   expect([...new Set(answers)].sort()).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 503 Service Unavailable']);
 });
 
-test('bodies that stop before their end hold 256 MB in total; a request beside 200 of them is answered', async () => {
+test('bodies that stop before their end hold 256 MB in total; a request beside 200 of them is answered @full', async () => {
   const size = 6_500_000;
   const body = Buffer.alloc(size - 1);
   const stopped = `${HEAD}Content-Length: ${size}\r\n\r\n`;
@@ -284,7 +284,7 @@ test('bodies that stop before their end hold 256 MB in total; a request beside 2
   for (const socket of sockets) socket.destroy();
 });
 
-test('without sharp, it says so at its start, and answers an image file with 501, which a service worker takes to the device', async () => {
+test('without sharp, it says so at its start, and answers an image file with 501, which a service worker takes to the device @full', async () => {
   const env = { ...process.env, WITHOUT: 'sharp', NODE_OPTIONS: '--import ./test/node/without.mjs' };
   const other = await startWith({ cwd: fileURLToPath(root), env }, 'public/models/digits/', '--backends', 'wasm');
   expect(other.output()).toContain('Image files are answered with 501');
@@ -358,7 +358,7 @@ test('all addresses; a first signal waits for the answers under way, and a secon
   socket.destroy();
 });
 
-test("Node's flags that no thread takes, such as V8's, keep no worker from starting", async () => {
+test("Node's flags that no thread takes, such as V8's, keep no worker from starting @full", async () => {
   const other = await startWith(
     { cwd: fileURLToPath(root), flags: ['--max-old-space-size=500'] },
     'public/models/digits/',
@@ -367,7 +367,7 @@ test("Node's flags that no thread takes, such as V8's, keep no worker from start
   expect(await other.end()).toBe(0);
 });
 
-test('--help of a command is that of the command', () => {
+test('--help of a command is that of the command @full', () => {
   const help = (...args: readonly string[]): string =>
     spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
   expect(help('serve', '--help')).toMatch(/^Usage:\n\n {2}tabserve serve ARCHIVE… \[flags\]\n[^]*--max-request-size/);

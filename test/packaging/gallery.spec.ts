@@ -46,7 +46,11 @@ test('no file is too large for a host of static files', ({ built }) => {
   expect(files.filter((file) => statSync(`${built}/${file}`).size > MAX_FILE_BYTES)).toEqual([]);
 });
 
-test('objects: samples, boxes, the lowest score, and a file that is none', async ({ page, gallery, complaints }) => {
+test('objects: samples, boxes, the lowest score, and a file that is none @full', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
   await page.goto(`${gallery}#/detection`);
   await expect(found(page).first()).toContainText('person', SLOW);
   await sample(page, 'a cat').click();
@@ -86,7 +90,7 @@ test('objects: samples, boxes, the lowest score, and a file that is none', async
   expect(complaints).toEqual([]);
 });
 
-test('the camera: refused in words, frame after frame, stopped when the demo is left', async ({
+test('the camera: refused in words, frame after frame, stopped when the demo is left @full', async ({
   page,
   context,
   gallery,
@@ -371,7 +375,7 @@ test('likeness: the most alike come first, and the visitor’s own pictures @ful
 /** The rows of the list of the page *People*. */
 const followed = (page: Page): Locator => page.getByRole('list', { name: 'Found' }).getByRole('listitem');
 
-test('people: faces, hands and bodies of a clip have points and numbers, and keep them when the worker is killed', async ({
+test('people: faces, hands and bodies of a clip have points and numbers, and keep them when the worker is killed @full', async ({
   page,
   gallery,
   complaints,
@@ -946,7 +950,7 @@ test('backends: a video outlives its worker @full', async ({ page, gallery, comp
   expect(complaints).toEqual([]);
 });
 
-test('serving: past its capacity the queue is full and refuses, and it recovers; the capacity holds still; timeouts, settings, Prometheus', async ({
+test('serving: past its capacity the queue is full and refuses, and it recovers; the capacity holds still; timeouts, settings, Prometheus @full', async ({
   page,
   gallery,
   complaints,
@@ -1130,7 +1134,7 @@ test('the opening bar is as wide as its column, however long the texts above it 
   expect(widths).toEqual([200, 200, 200]);
 });
 
-test('fetch: a client that knows only fetch is answered by this tab, by another one, and by a swapped model; nobody is never', async ({
+test('fetch: a client that knows only fetch is answered by this tab, by another one, and by a swapped model; nobody is never @full', async ({
   page,
   context,
   gallery,
@@ -1169,7 +1173,7 @@ test('fetch: a client that knows only fetch is answered by this tab, by another 
   expect(complaints).toEqual([]);
 });
 
-test('after one visit, the gallery and the models that were opened work with the network off', async ({
+test('after one visit, the gallery and the models that were opened work with the network off @full', async ({
   page,
   context,
   built,

@@ -60,7 +60,7 @@ const COMPILERS = { '5.4': 'typescript-5.4', '5.9': 'typescript-5.9', '7': 'type
 
 for (const [version, compiler] of Object.entries(COMPILERS)) {
   for (const resolution of ['bundler', 'nodenext']) {
-    test(`types: TypeScript ${version}, moduleResolution ${resolution}, lib ES2022 and DOM, the declarations checked too`, async ({
+    test(`types: TypeScript ${version}, moduleResolution ${resolution}, lib ES2022 and DOM, the declarations checked too${version === '7' ? '' : ' @full'}`, async ({
       tarball,
       full,
     }) => {
@@ -101,7 +101,7 @@ test('under Node: imports without a browser, and a handler runs with a stub for 
   }
 });
 
-test('npx tabserve: packs an archive, checks it, and describes its model', async ({ tarball }) => {
+test('npx tabserve: packs an archive, checks it, and describes its model @full', async ({ tarball }) => {
   const folder = await install(tarball, 'node');
   const digits = (name: string): string =>
     fileURLToPath(new URL(`../../public/models/digits/${name}`, import.meta.url));

@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { startServer } from '../browser/everywhere.ts';
 
-test('a tab has its model on `tabserve serve`: the answers of its own WASM', async ({ page, baseURL }) => {
+test('a tab has its model on `tabserve serve`: the answers of its own WASM @full', async ({ page, baseURL }) => {
   const server = await startServer(baseURL!, ['/models/digits/']);
   try {
     await page.goto('/test/browser/pages/tabserve.html');

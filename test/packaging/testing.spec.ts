@@ -167,7 +167,9 @@ test('hostile archives: one that hangs, one that is no archive, one with a handl
   expect(() => process.kill(browser, 0), 'the browser has ended').toThrow('ESRCH');
 });
 
-test('the fixture: an archive on every backend, and a handler of the app under its dev server', async ({ app }) => {
+test('the fixture: an archive on every backend, and a handler of the app under its dev server @full', async ({
+  app,
+}) => {
   addPlaywright(app);
   // Three backends instead of six.
   const extras = join(app, 'public/models/digits/tabserve.json');

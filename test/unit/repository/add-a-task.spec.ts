@@ -91,7 +91,7 @@ test.beforeEach(({}, { tags }) => {
 
 test.afterEach(() => rmSync(copy, { recursive: true, force: true }));
 
-test('a task in a new folder is three files; without `npm run generate`, its test fails', () => {
+test('a task in a new folder is three files; without `npm run generate`, its test fails @full', () => {
   test.setTimeout(300_000);
   write('guesses');
   const own = 'test/unit/worker/tasks/guesses';
