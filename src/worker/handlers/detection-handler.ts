@@ -39,6 +39,7 @@ export interface ObjectDetectorParams extends VisionParams {
    * The largest number of detections for one image; those with the highest scores stay.
    * @integer
    * @minimum 1
+   * @maximum 3000
    * @default 100
    */
   readonly maxDetections?: number;

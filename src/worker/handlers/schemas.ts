@@ -15,7 +15,7 @@ export const BASE_HANDLER_SCHEMA: ConfigSchema = {
 export const DETECTION_HANDLER_SCHEMA: ConfigSchema = {
   scoreThreshold: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
   iouThreshold: { type: 'number', minimum: 0, maximum: 1 },
-  maxDetections: { type: 'integer', minimum: 1, default: 100 },
+  maxDetections: { type: 'integer', minimum: 1, maximum: 3000, default: 100 },
   result: { enum: ['typed', 'torchserve'], default: 'typed' },
   boxesOf: { enum: ['tensor', 'image'], readOnly: true },
 };

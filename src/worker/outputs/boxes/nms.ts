@@ -19,15 +19,19 @@ function area({ xmin, ymin, xmax, ymax }: Box): number {
   return (xmax - xmin) * (ymax - ymin);
 }
 
+/** The largest number of candidates, those with the highest scores: Ultralytics' `max_nms`. */
+const MAX_CANDIDATES = 30_000;
+
 /**
  * Runs greedy non-maximum suppression within each class, as torchvision's `batched_nms`: it keeps the best box, drops
  * the boxes of the same class whose IoU with it is above `iouThreshold`, and repeats. A threshold of 1 keeps all boxes.
+ * At most 30,000 candidates count, those with the highest scores.
  * @returns at most `limit` boxes, highest score first; boxes of the same score keep their order
  */
 export function nms<C extends ScoredBox>(candidates: readonly C[], iouThreshold: number, limit = Infinity): C[] {
   const kept: C[] = [];
   const keptByClass = new Map<number, C[]>();
-  for (const candidate of [...candidates].sort((a, b) => b.score - a.score)) {
+  for (const candidate of candidates.toSorted((a, b) => b.score - a.score).slice(0, MAX_CANDIDATES)) {
     if (kept.length >= limit) break;
     const rivals = keptByClass.get(candidate.classIndex) ?? [];
     if (iouThreshold < 1 && rivals.some((rival) => iou(rival, candidate) > iouThreshold)) continue;

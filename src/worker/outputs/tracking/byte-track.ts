@@ -38,6 +38,11 @@ export interface TrackerOptions {
 
 export const NO_TRACKS: TrackerState = { frame: 0, lastId: 0, tracks: [] };
 
+/**
+ * The largest numbers of boxes in a frame, and of objects that are not seen: those with the highest scores, and those
+ * that were seen last. Assigning takes a time that grows with the third power of their numbers.
+ */
+export const [MAX_BOXES, MAX_LOST] = [500, 500];
 /** Boxes of a lower score are not looked at. */
 const LOW_SCORE = 0.1;
 /** A track begins with a score that is higher than `highScore` by so much. */
@@ -60,8 +65,10 @@ export function track(
   const frame = state.frame + 1;
   const ids: (number | undefined)[] = boxes.map(() => undefined);
   // A box without an inside has no ratio of width to height.
-  const solid = [...boxes.keys()].filter(
-    (at) => boxes[at]!.xmax > boxes[at]!.xmin && boxes[at]!.ymax > boxes[at]!.ymin,
+  const solid = highest(
+    [...boxes.keys()].filter((at) => boxes[at]!.xmax > boxes[at]!.xmin && boxes[at]!.ymax > boxes[at]!.ymin),
+    (at) => scores[at]!,
+    MAX_BOXES,
   );
   const high = solid.filter((at) => scores[at]! > highScore);
   const low = solid.filter((at) => scores[at]! > LOW_SCORE && scores[at]! < highScore);
@@ -104,10 +111,11 @@ export function track(
     if (frame === 1) ids[at] = lastId;
     return [{ ...one, isConfirmed: frame === 1, isLost: false }];
   });
-  const lost = [
+  const stillLost = [
     ...first.tracks.filter((one) => one.isLost),
     ...second.tracks.map((one) => ({ ...one, isLost: true })),
   ].filter((one) => frame - one.seen <= maxLost + 1);
+  const lost = highest(stillLost, ({ seen }) => seen, MAX_LOST);
   const inOrder = moved.flatMap((one) => (one.isLost ? [] : (seen.find(({ id }) => id === one.id) ?? [])));
   const found = seen.filter((one) => !inOrder.includes(one));
   const tracks = withoutDuplicates([...inOrder, ...begun, ...found], lost);
@@ -116,6 +124,13 @@ export function track(
     state: { frame, lastId, tracks },
     ids: ids.map((id) => (id !== undefined && kept.has(id) ? id : undefined)),
   };
+}
+
+/** Returns the `most` items with the highest ranks, in their order. */
+function highest<T>(items: readonly T[], rank: (item: T) => number, most: number): readonly T[] {
+  if (items.length <= most) return items;
+  const chosen = new Set(items.toSorted((one, other) => rank(other) - rank(one)).slice(0, most));
+  return items.filter((item) => chosen.has(item));
 }
 
 /** Returns for each track the index of its box in `among`, or −1. */

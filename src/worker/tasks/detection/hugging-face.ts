@@ -21,6 +21,9 @@ export const DETECTORS: Readonly<Record<string, { readonly handler: Json; readon
   DFineForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
 };
 
+/** The maximum of `maxDetections`. */
+const MAX_DETECTIONS = 3000;
+
 /** Returns the keys of `handler:` that follow from a detector's `config.json`: see `HuggingFaceTask`. */
 export function detectorConfig(config: Json, own: Json): Json {
   if (own['decoder'] !== undefined) return {};
@@ -35,5 +38,8 @@ export function detectorConfig(config: Json, own: Json): Json {
     );
   const { handler, limit } = DETECTORS[architecture]!;
   const most = limit === undefined ? undefined : config[limit];
-  return { ...handler, ...(Number.isInteger(most) && (most as number) > 0 && { maxDetections: most }) };
+  return {
+    ...handler,
+    ...(Number.isInteger(most) && (most as number) > 0 && { maxDetections: Math.min(most as number, MAX_DETECTIONS) }),
+  };
 }

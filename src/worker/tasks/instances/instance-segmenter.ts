@@ -68,6 +68,7 @@ export interface InstanceSegmenterParams extends VisionParams {
    * boxes.
    * @integer
    * @minimum 1
+   * @maximum 3000
    * @default 100
    */
   readonly maxDetections?: number;

@@ -22,6 +22,12 @@ export interface PromptedImage {
 /** What is asked of a photo: all that a row has beside it. */
 export type Prompts = Required<Omit<PromptedImage, 'image'>>;
 
+/**
+ * The largest numbers of points and boxes in a request. The decoder's memory grows with the square of the points, and
+ * has masks for each box.
+ */
+const [MAX_POINTS, MAX_BOXES] = [1000, 100];
+
 const KEYS = ['image', 'points', 'labels', 'boxes'] as const;
 
 /**
@@ -36,6 +42,11 @@ export function readPrompts(input: PromptedImage, takesBoxes: boolean): Required
   const { image, points = [], labels, boxes = [] } = input as PromptedImage;
   checkNumbers('points', points, 2, '[x, y]');
   checkNumbers('boxes', boxes, 4, '[x1, y1, x2, y2]');
+  for (const [key, { length }, most] of [
+    ['points', points, MAX_POINTS],
+    ['boxes', boxes, MAX_BOXES],
+  ] as const)
+    if (length > most) throw invalidInput(`${key}: there are ${length}, and a request has at most ${most}.`);
   if (points.length === 0 && boxes.length === 0)
     throw invalidInput('There is neither a point nor a box, which say what is looked for. Pass points or boxes.');
   if (boxes.length > 0 && !takesBoxes)

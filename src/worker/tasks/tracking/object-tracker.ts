@@ -47,7 +47,8 @@ export interface ObjectTrackerParams {
  * Gives the objects of a detector ids that stay with them from frame to frame: ByteTrack's association in two stages.
  * The node `detect` is any detector that `object_detector` runs. The frames are requests of a sequence, whose state the
  * page holds; a request of none is a first frame. An object that is new is in the answer from its second frame on, or
- * in the first frame of the sequence. Boxes are compared in pixels: for frames of another size, open another sequence.
+ * in the first frame of the sequence. Boxes are compared in pixels: for frames of another size, open another sequence. The 500
+ * boxes of a frame with the highest scores get ids, and the last 500 objects that are not seen keep theirs.
  * @answer `[{ id, label, score, box: { xmin, ymin, xmax, ymax } }, …]`, best first; boxes in pixels of the image ([a
  *   sample](sequences.md#objects-that-keep-their-ids))
  */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import { assign } from '../../../../../src/worker/outputs/tracking/assignment.ts';
-import { NO_TRACKS, track } from '../../../../../src/worker/outputs/tracking/byte-track.ts';
+import { MAX_BOXES, MAX_LOST, NO_TRACKS, track } from '../../../../../src/worker/outputs/tracking/byte-track.ts';
 import { boxOf } from '../../../../../src/worker/outputs/tracking/kalman.ts';
 
 interface Sequence {
@@ -51,6 +51,24 @@ for (const [index, { options, frames, tracks }] of sequences.entries())
     }
     expect(new Set(idOf.values()).size).toBe(idOf.size);
   });
+
+test('a frame of very many boxes, and objects that are never seen again, cost bounded time and memory', () => {
+  const grid = (count: number, from: number) =>
+    Array.from({ length: count }, (_, at) => {
+      const [x, y] = [20 * (at % 50) + from, 20 * Math.floor(at / 50)];
+      return { xmin: x, ymin: y, xmax: x + 10, ymax: y + 10 };
+    });
+  const options = { highScore: 0.25, maxLost: 10_000, maxCost: 0.8 };
+  const scores = Array.from({ length: 3000 }, (_, at) => 0.5 + at / 10_000);
+  const many = track(NO_TRACKS, grid(3000, 0), scores, options);
+  // Those with the highest scores have ids.
+  expect(many.ids.map((id) => id !== undefined)).toEqual(scores.map((_, at) => at >= 3000 - MAX_BOXES));
+  let { state } = many;
+  for (let frame = 1; frame <= 20; frame++)
+    ({ state } = track(state, frame % 2 ? [] : grid(100, 1e4 * frame), scores.slice(0, 100), options));
+  expect(state.tracks.filter(({ isLost }) => isLost).length).toBeLessThanOrEqual(MAX_LOST);
+  expect(state.tracks.length).toBeLessThanOrEqual(MAX_BOXES + MAX_LOST);
+});
 
 test('the assignment has the least sum of all', () => {
   let seed = 1;

@@ -201,6 +201,12 @@ const WRONG: readonly (readonly [input: unknown, message: string])[] = [
   ],
   [{ image: photo, points: [[1, 3]] }, 'points: y is 3, outside of the photo of 4 × 2 pixels'],
   [{ image: photo, boxes: [[-1, 0, 1, 1]] }, 'boxes: x is -1, outside'],
+  // The decoder would take gigabytes.
+  [
+    { image: photo, points: Array.from({ length: 1001 }, () => [1, 1]) },
+    'points: there are 1001, and a request has at most 1000',
+  ],
+  [{ image: photo, boxes: Array.from({ length: 101 }, () => [0, 0, 1, 1]) }, 'boxes: there are 101'],
 ];
 
 test('an input that cannot be answered fails its row alone, and the error says what is wrong', async () => {
