@@ -86,6 +86,22 @@ export interface EngineOptions {
   readonly remote?: RemoteModel;
 }
 
+/** A file of a repository. */
+export interface HubFile {
+  /** In the folder that is listed. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Names the content: Git's hash of it or, of a large file, its SHA-256. */
+  readonly id: string;
+}
+
+/** A folder of a repository at one commit. */
+export interface HubListing {
+  /** The commit that the revision named when the Hub was asked. */
+  readonly commit: string;
+  readonly files: readonly HubFile[];
+}
+
 /** A model archive and its files downloaded so far. The page keeps it and gives it to each worker. */
 export interface Archive {
   /** The archive's URL. */
@@ -111,6 +127,8 @@ export interface Archive {
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
   /** Whether it is a repository in Hugging Face's layout, which has no golden examples. */
   readonly isRepository?: true;
+  /** Of a repository of the Hub, which files it has. Undefined where the Hub did not say. */
+  readonly listing?: HubListing | undefined;
   /** Paths of the golden examples. A backend must reproduce them before it serves. */
   readonly golden: readonly string[];
   /**

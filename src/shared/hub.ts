@@ -29,6 +29,16 @@ export interface HubFolder {
   readonly dtype: string | undefined;
 }
 
+/** A folder of a repository, at a revision. */
+export interface HubPlace {
+  /** `ORG/NAME`. */
+  readonly name: string;
+  /** As its addresses have it: a slash is encoded. */
+  readonly revision: string;
+  /** The path in the repository, with a slash at its end; `''` for the repository itself. */
+  readonly folder: string;
+}
+
 /** Returns whether a URL is of the Hub itself. */
 export function isHub({ origin }: URL): boolean {
   return SITES.has(origin);
@@ -78,6 +88,22 @@ export function readHubUrl(url: URL, option: string): HubFolder | undefined {
   // Exporters put the models into a folder of their own, below that of the config.
   const root = folder.at(-1) === 'onnx' ? folder.slice(0, -1) : folder;
   return { url: folderUrl(name, revision, root), dtype: precisionOf(file) };
+}
+
+/** Reads the address of a repository's folder, or of a file in it, in the form of `HubFolder`; undefined for any other URL. */
+export function placeOf(url: URL): HubPlace | undefined {
+  if (!isHub(url)) return undefined;
+  const [org, name, kind, revision, ...path] = url.pathname.split('/').slice(1);
+  if (kind !== 'resolve' || revision === undefined || path.length === 0) return undefined;
+  const folder = path.slice(0, -1).map((part) => `${decodeURIComponent(part)}/`);
+  return { name: `${org}/${name}`, revision, folder: folder.join('') };
+}
+
+/** Returns the URL of the same folder or file, at a commit. */
+export function atCommit(url: URL, commit: string): URL {
+  const pinned = new URL(url);
+  pinned.pathname = pinned.pathname.replace(/\/resolve\/[^/]+\//, `/resolve/${commit}/`);
+  return pinned;
 }
 
 /** Returns a URL of the Hub in the form that all of its names share: at huggingface.co, and without `download`. */

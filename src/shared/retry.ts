@@ -50,11 +50,16 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
       const { failure, gotOn, retryAfter = 0 } = error;
       if (gotOn) retries = 0;
       if (retries >= MAX_RETRIES) throw afterRetries(failure);
-      if (retryAfter > MAX_RETRY_AFTER_MS) throw failure;
+      if (retryAfter > MAX_RETRY_AFTER_MS) throw tooLong(failure, retryAfter);
       const backoff = FIRST_DELAY_MS * 2 ** retries * (0.5 + options.random() / 2);
       await wait(Math.max(backoff, retryAfter), options);
     }
   }
+}
+
+function tooLong({ code, message, cause, stage }: TabServeError, retryAfter: number): TabServeError {
+  const seconds = Math.ceil(retryAfter / 1000);
+  return new TabServeError(code, `${message} Try again in ${seconds} s, as the server asks.`, { cause, stage });
 }
 
 function afterRetries({ code, message, cause, stage }: TabServeError): TabServeError {
@@ -89,9 +94,13 @@ export function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** Returns the milliseconds that a response's `Retry-After` asks to wait: seconds, or a date. */
+/**
+ * Returns the milliseconds that a response asks to wait: by `Retry-After`, seconds or a date; or by `RateLimit`, if
+ * nothing remains, the seconds until something does (`"api";r=0;t=55`).
+ */
 export function readRetryAfter({ headers }: Response, now = Date.now()): number | undefined {
-  const text = headers.get('retry-after');
+  const limit = headers.get('ratelimit') ?? '';
+  const text = headers.get('retry-after') ?? /;\s*r=0\b.*;\s*t=(\d+)/.exec(limit)?.[1] ?? null;
   if (text === null) return undefined;
   const milliseconds = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds);

@@ -5,7 +5,7 @@ import { describeValue, shorten } from '../../contract/describe-value.js';
 import { MODEL_NEEDED } from '../../shared/model-url.js';
 
 /** A path of Windows, `C:\models`, looks like a URL too. */
-const URL_START = /^(?:https?|file):/i;
+const URL_START = /^(?:https?|file|hf):/i;
 
 /**
  * Returns the URL of a model: a URL as it is, and that of a path, which is relative to the working directory.

@@ -23,7 +23,7 @@ export function integrityOf(bytes: Uint8Array): Required<Integrity> {
  * @throws `model-config` with how to get the files of a repository
  */
 export function refuseUrl(path: string, flag?: string): void {
-  if (!/^https?:\/\//i.test(path)) return;
+  if (!/^(?:https?:\/\/|hf:)/i.test(path)) return;
   throw new TabServeError(
     'model-config',
     `${flag === undefined ? '' : `${flag}: `}${path} is a URL; expected a local file or folder. Download it first: a single file with curl -LO URL, a repository of the Hugging Face Hub with hf download ORG/NAME --local-dir FOLDER.`,

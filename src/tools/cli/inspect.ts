@@ -36,7 +36,13 @@ export async function inspect(source: string): Promise<string> {
 
 /** Returns whether a path or URL is of a model file, by its name: one of weights or of a graph, not of an archive. */
 export function isModelFile(source: string): boolean {
-  return formatOf(fileName(source)) !== undefined || /\.(pth?|bin|h5|keras|pb|gguf|safetensors)$/i.test(source);
+  // A page of the Hub about a file is the address of its repository.
+  if (isUrl(source) && readModelUrl(source).file === undefined) return isOtherWeights(source);
+  return formatOf(fileName(source)) !== undefined || isOtherWeights(source);
+}
+
+function isOtherWeights(source: string): boolean {
+  return /\.(pth?|bin|h5|keras|pb|gguf|safetensors)$/i.test(source);
 }
 
 async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
@@ -163,21 +169,24 @@ function wrap(words: readonly string[], start = ''): readonly string[] {
   return lines.map((line) => line.trimEnd());
 }
 
-const URL_START = /^https?:\/\//i;
+/** Returns whether a source is a URL, or names a repository of the Hub: `hf:ORG/NAME`. */
+export function isUrl(source: string): boolean {
+  return /^(?:https?:\/\/|hf:)/i.test(source);
+}
 
 function fileName(source: string): string {
-  if (!URL_START.test(source)) return basename(source);
+  if (!isUrl(source)) return basename(source);
   if (URL.canParse(source)) return basename(new URL(source).pathname);
   throw new TabServeError('model-not-found', `${source} is no valid URL.`);
 }
 
 function sibling(source: string, path: string): string {
-  return URL_START.test(source) ? locateFile(readModelUrl(source), path).href : join(source, '..', path);
+  return isUrl(source) ? locateFile(readModelUrl(source), path).href : join(source, '..', path);
 }
 
 /** @throws `model-not-found`, `network` */
 async function readBytes(source: string): Promise<Uint8Array> {
-  if (!URL_START.test(source)) {
+  if (!isUrl(source)) {
     const file = await stat(source).catch(() => undefined);
     if (!file?.isFile()) throw new TabServeError('model-not-found', `There is no file ${source}.`);
     return await readFile(source);

@@ -1,5 +1,5 @@
 import { loadScript } from '../../shared/load-script.js';
-import { type Archive, type Manifest, type ModelConfig } from '../../contract/archive.js';
+import { type Archive, type HubListing, type Manifest, type ModelConfig } from '../../contract/archive.js';
 import type { ModelFormat } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 import { mergeConfig, readConfig } from './config.js';
@@ -81,16 +81,29 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
   if (from instanceof File) return await readFile(from, options);
   if (typeof from !== 'string') return await readFiles(from as Readonly<Record<string, Blob>>, options);
   const location = readModelUrl(from);
-  const source = folderSource(location, options, options.root);
+  const listing = isRepository(location.url.href) ? await listOf(location.url, options) : undefined;
+  const source = folderSource(location, options, options.root, listing);
   const { file } = location;
-  if (file === undefined) return await readFolder(source, options);
+  if (file === undefined) return withListing(await readFolder(source, options), listing);
   if (isPacked(file)) {
     const packed = await readRequired(source, file, {});
     return await readLocal(source.url, await unpack(file, packed), options);
   }
   const archive = bareArchive(source.url, file, config);
   beginFiles(source, archive);
-  return archive;
+  return withListing(archive, listing);
+}
+
+async function listOf(url: URL, options: ArchiveOptions): Promise<HubListing | undefined> {
+  const fetchListing = await loadScript(async () => (await import('./sources/hub.js')).fetchListing);
+  return await fetchListing(url, options);
+}
+
+/** Returns an archive, and those of its nodes in the same folder, with the list of the folder's files. */
+function withListing(archive: Archive, listing: HubListing | undefined): Archive {
+  if (!listing) return archive;
+  const nodes = Object.entries(archive.nodes ?? {}).map(([name, node]) => [name, { ...node, listing }] as const);
+  return { ...archive, listing, ...(nodes.length > 0 && { nodes: Object.fromEntries(nodes) }) };
 }
 
 /**

@@ -155,10 +155,10 @@ function checkSize(path: string, { paths, bytes, atLeast }: ShardGroup, files: A
 }
 
 /** Returns where the files of an archive are read from that were not read yet. */
-async function sourceOf({ url, local, root }: Archive, options: FetchOptions): Promise<Source> {
+async function sourceOf({ url, local, root, listing }: Archive, options: FetchOptions): Promise<Source> {
   if (local) return await localSource(url, local, {}, root);
   // The visitor's files, all of which were read.
-  return url.includes('://') ? folderSource(readModelUrl(url), options, root) : filesSource(url, {});
+  return url.includes('://') ? folderSource(readModelUrl(url), options, root, listing) : filesSource(url, {});
 }
 
 /** Files that no handler here can use. */

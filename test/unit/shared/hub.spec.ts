@@ -5,7 +5,7 @@ import { requestFile } from '../../../src/shared/request-policy.ts';
 import { loadHandler } from '../../../src/worker/handlers/registry.ts';
 import { fetchArchive } from '../../../src/worker/models/archive.ts';
 import { fetchModel } from '../../../src/worker/models/model-files.ts';
-import { hub } from '../../hub.ts';
+import { MadeUpHub } from '../../hub.ts';
 
 const MAIN = 'https://huggingface.co/org/my.model_1/resolve/main/';
 
@@ -95,46 +95,45 @@ const vit = {
 };
 const PAGE = 'https://app.example.org';
 
-for (const likeBrowser of [true, false]) {
-  const policy = likeBrowser ? { pageOrigin: PAGE } : {};
-  const where = likeBrowser ? 'in a browser' : 'in Node';
+for (const page of [PAGE, undefined]) {
+  const policy = page === undefined ? {} : { pageOrigin: page };
+  const where = page === undefined ? 'in Node' : 'in a browser';
 
   test(`a repository loads by its URL alone, through the Hub's redirects, ${where}`, async () => {
-    const { fetch, asked } = hub({ repositories: { 'org/vit': vit }, likeBrowser });
-    const options = { fetch, downloads: new Map(), handlerClass: loadHandler, ...policy };
+    using hub = await MadeUpHub.start({ repositories: { 'org/vit': vit } });
+    const options = { fetch: hub.fetch(page), downloads: new Map(), handlerClass: loadHandler, ...policy };
     const archive = await fetchArchive(readLocation('hf:org/vit').source as string, options);
     const { files, models } = await fetchModel(archive, 'onnx', options);
-    expect(await files[models.onnx!]!.text()).toMatch(/weights|eight bits/);
-    const origins = new Set(asked.map(({ url }) => url.origin));
+    expect(await files[models.onnx!]!.text()).toBe('weights');
+    const origins = new Set(hub.asked.map(({ url }) => url.origin));
     expect([...origins].sort()).toEqual(['https://cas-bridge.xethub.hf.co', 'https://huggingface.co']);
   });
 
   test(`headers of the app reach the Hub and none of its file servers, ${where}`, async () => {
-    const { fetch, asked } = hub({ repositories: { 'org/vit': vit }, likeBrowser });
+    using hub = await MadeUpHub.start({ repositories: { 'org/vit': vit } });
     const headers = { Authorization: 'Bearer secret', 'X-Key': 'secret' };
     for (const path of ['config.json', 'onnx/model.onnx']) {
       const url = new URL(`https://huggingface.co/org/vit/resolve/main/${path}`);
-      expect((await requestFile(fetch, url, { ...policy, headers })).ok).toBe(true);
+      expect((await requestFile(hub.fetch(page), url, { ...policy, headers })).ok).toBe(true);
     }
-    const [small, large] = [
-      asked.filter(({ url }) => url.origin.endsWith('.co')),
-      asked.filter(({ url }) => url.host.endsWith('hf.co')),
-    ];
-    expect(small[0]!.headers.get('authorization')).toBe('Bearer secret');
+    const asked = hub.asked.filter(({ method }) => method !== 'OPTIONS');
+    expect(asked[0]!.headers.get('authorization')).toBe('Bearer secret');
+    const large = asked.filter(({ url }) => url.host.endsWith('hf.co'));
     expect(large).toHaveLength(1);
     for (const { headers: sent } of large) expect([sent.get('authorization'), sent.get('x-key')]).toEqual([null, null]);
   });
 
   test(`the Hub's redirects lead to its own servers and nowhere else, ${where}`, async () => {
     for (const fileServer of ['https://hf.co.example.org', 'https://evil-hf.co', 'http://cdn.hf.co']) {
-      const { fetch, asked } = hub({ repositories: { 'org/vit': vit }, fileServer, likeBrowser });
+      using hub = await MadeUpHub.start({ repositories: { 'org/vit': vit }, fileServer });
       const url = new URL('https://huggingface.co/org/vit/resolve/main/onnx/model.onnx');
-      await expect(requestFile(fetch, url, policy)).rejects.toMatchObject({
+      await expect(requestFile(hub.fetch(page), url, policy)).rejects.toMatchObject({
         code: 'unsupported',
         message: expect.stringContaining(`redirected to ${fileServer}`),
       });
       // A browser tells only afterwards where a redirect has led.
-      if (!likeBrowser) expect(asked.map(({ url: { origin } }) => origin)).toEqual(['https://huggingface.co']);
+      if (page === undefined)
+        expect(hub.asked.map(({ url: { origin } }) => origin)).toEqual(['https://huggingface.co']);
     }
   });
 }

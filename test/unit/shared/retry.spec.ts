@@ -49,5 +49,8 @@ test('a server’s Retry-After is waited for, if it is longer than the backoff; 
   expect(await run([failure, false, 5000])).toEqual({ at: [0, 5000], outcome: 'done' });
   expect(await run([failure, false, 100])).toEqual({ at: [0, 250], outcome: 'done' });
   expect(await run([failure, false, 30_000])).toEqual({ at: [0, 30_000], outcome: 'done' });
-  expect(await run([failure, false, 30_001])).toEqual({ at: [0], outcome: 'No answer.' });
+  expect(await run([failure, false, 30_001])).toEqual({
+    at: [0],
+    outcome: 'No answer. Try again in 31 s, as the server asks.',
+  });
 });

@@ -2,6 +2,8 @@ import type { FilePhase, Integrity } from '../../../contract/archive.js';
 import type { Validators } from '../../../contract/downloads.js';
 import { messageOf, TabServeError } from '../../../contract/errors.js';
 import type { Clock } from '../../../shared/clock.js';
+import { isHub } from '../../../shared/hub.js';
+import { loadScript } from '../../../shared/load-script.js';
 import { discard, isPrivate, requestFile, type RequestPolicy } from '../../../shared/request-policy.js';
 import { mayPass, readRetryAfter, TransientFailure, withRetries } from '../../../shared/retry.js';
 import { readBody, ReceivedBytes, StallTimer } from './read-body.js';
@@ -52,8 +54,9 @@ export async function downloadFile(
   url: URL,
   options: DownloadOptions,
 ): Promise<Downloaded | 'not-modified' | undefined> {
-  const { signal, expected = {}, onProgress } = options;
+  const { signal, expected = {}, onProgress, maxBytes } = options;
   const path = url.href;
+  if (expected.bytes !== undefined) checkLimit(url, expected.bytes, maxBytes);
   const download = new Download(url, options);
   for (;;) {
     const answer = await withRetries(() => download.attempt(), options).catch((error: unknown) => {
@@ -72,6 +75,15 @@ export async function downloadFile(
   }
 }
 
+/** @throws `model-format` */
+function checkLimit({ href }: URL, bytes: number, maxBytes = Infinity): void {
+  if (bytes > maxBytes)
+    throw new TabServeError(
+      'model-format',
+      `${href} has more than ${maxBytes} bytes, the most that such a file may have.`,
+    );
+}
+
 /** The attempts to download one file, and what they have brought so far. */
 class Download {
   readonly #received = new ReceivedBytes();
@@ -82,6 +94,8 @@ class Download {
   /** The maximum number of bytes that were reported. */
   #reported = 0;
   #bypassesCache = false;
+  /** Whether the server refuses to be asked for the rest of a file. */
+  #refusesRanges = false;
 
   constructor(
     private readonly url: URL,
@@ -102,8 +116,10 @@ class Download {
     const signals = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal;
     const before = this.#reported;
     try {
-      if (!this.#version?.resumable) this.#restart();
+      if (!this.#version?.resumable || this.#refusesRanges) this.#restart();
       const response = await this.#request(signals);
+      const refusal = await hubRefusal(response, this.url, this.options);
+      if (refusal) throw refusal;
       const isNew = this.#received.size === 0;
       if (isNew && validators && isSame(response, validators)) {
         discard(response);
@@ -126,7 +142,7 @@ class Download {
     }
   }
 
-  #request(signal: AbortSignal): Promise<Response> {
+  async #request(signal: AbortSignal): Promise<Response> {
     const { fetch, validators, pageOrigin } = this.options;
     const version = this.#version;
     const headers: Record<string, string> = {};
@@ -141,7 +157,18 @@ class Download {
       else if (validators.lastModified !== undefined) headers['If-Modified-Since'] = validators.lastModified;
     }
     const cache = this.#bypassesCache ? 'reload' : this.#cacheMode();
-    return requestFile(fetch, this.url, this.options, { headers, signal, ...(cache && { cache }) });
+    const request = (headers: Record<string, string>): Promise<Response> =>
+      requestFile(fetch, this.url, this.options, { headers, signal, ...(cache && { cache }) });
+    // Of another origin, a browser may ask for permission first (a CORS preflight), which file servers refuse.
+    const mayBeRefused = headers['Range'] !== undefined && !isOwn && pageOrigin !== undefined;
+    try {
+      return await request(headers);
+    } catch (error) {
+      if (!mayBeRefused || signal.aborted || error instanceof TabServeError) throw error;
+      const whole = await request({});
+      this.#refusesRanges = true;
+      return whole;
+    }
   }
 
   /**
@@ -170,7 +197,10 @@ class Download {
       this.#restart();
       throw new TransientFailure(this.#failed(`${answer}, which is not the rest of the file that was asked for`));
     }
-    if (mayPass(status)) throw new TransientFailure(this.#failed(answer), false, readRetryAfter(response));
+    // A signed address to which the server redirects is valid for a short time. The next attempt gets another one.
+    const isExpired = status === 403 && response.url !== '' && new URL(response.url).origin !== this.url.origin;
+    if (isExpired) this.#bypassesCache = true;
+    if (isExpired || mayPass(status)) throw new TransientFailure(this.#failed(answer), false, readRetryAfter(response));
     const advice =
       status === 401 || status === 403
         ? '. A private model needs the option "request", with headers or credentials'
@@ -179,22 +209,15 @@ class Download {
   }
 
   async #read(response: Response, signal: AbortSignal, stall: StallTimer): Promise<void> {
-    const { expected = {}, maxBytes = Infinity } = this.options;
+    const { expected = {}, maxBytes } = this.options;
     const version = this.#version!;
     const known = expected.bytes ?? version.size;
-    const checkLimit = (bytes: number): void => {
-      if (bytes > maxBytes)
-        throw new TabServeError(
-          'model-format',
-          `${this.url.href} has more than ${maxBytes} bytes, the most that such a file may have.`,
-        );
-    };
     stall.restart();
     this.#report(known);
     if (response.body)
       await readBody(response.body, signal, (chunk) => {
         stall.restart();
-        checkLimit(this.#received.size + chunk.byteLength);
+        checkLimit(this.url, this.#received.size + chunk.byteLength, maxBytes);
         this.#received.add(chunk);
         const { size } = this.#received;
         if (expected.bytes !== undefined && size > expected.bytes)
@@ -237,6 +260,15 @@ class Download {
   #failed(what: string, cause?: unknown): TabServeError {
     return new TabServeError('network', `${this.url.href}: ${what}.`, { cause });
   }
+}
+
+/** Returns the error for what the Hub says about a repository; undefined for other responses. */
+async function hubRefusal(response: Response, url: URL, options: DownloadOptions): Promise<TabServeError | undefined> {
+  if (response.ok || !isHub(url) || !response.headers.has('x-error-code')) return undefined;
+  const hubError = await loadScript(async () => (await import('./hub-error.js')).hubError);
+  const error = hubError(response, url, options.headers);
+  if (error) discard(response);
+  return error;
 }
 
 /** Returns whether a server has no such file. Development servers answer with a page of HTML instead. */

@@ -21,6 +21,10 @@ export interface FetchOptions extends RequestPolicy {
   readonly found?: Set<string>;
   /** The maximum number of bytes that the file may have. */
   readonly maxBytes?: number;
+  /** The URL to download the file from, if that is not the one by which it is cached: that of a commit. */
+  readonly from?: URL | undefined;
+  /** Names the file's content. A copy of this version is used, and the server is not asked. */
+  readonly version?: string | undefined;
   /** How many downloads run at once. */
   readonly limit?: Concurrency;
   /**
@@ -96,13 +100,15 @@ async function fetchOne(
     cache,
     signal,
     onCopy,
+    from = url,
+    version,
   } = options;
   const report = (loaded: number, total: number | undefined, phase: FilePhase = 'download'): void =>
     onProgress?.({ file, loaded, total, phase });
   const download: Download = (validators, onBytes) =>
     limit(
       () =>
-        downloadFile(url, {
+        downloadFile(from, {
           ...options,
           clock,
           random,
@@ -112,7 +118,7 @@ async function fetchOne(
         }),
       signal,
     );
-  const request = { url: url.href, sha256: expected?.sha256, isPrivate: isPrivate(options) };
+  const request = { url: url.href, sha256: expected?.sha256, version, isPrivate: isPrivate(options) };
   const blob = cache
     ? await cache.get(request, download, { signal, onBytes: report, onCopy })
     : blobOf(await download(undefined, report));

@@ -1,10 +1,11 @@
 import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
-import type { FileProgress, Integrity } from '../../../contract/archive.js';
+import type { FileProgress, HubListing, Integrity } from '../../../contract/archive.js';
 import { MAX_TEXT_BYTES } from '../../../contract/limits.js';
+import { atCommit } from '../../../shared/hub.js';
 import { locateFile, type ModelUrl } from '../../../shared/model-url.js';
 import { mergeIntegrity } from '../integrity.js';
 import { TabServeError } from '../../../contract/errors.js';
-import type { SpeculativeReads, Source } from './source.js';
+import { missingFrom, type SpeculativeReads, type Source } from './source.js';
 
 const TEXT = /\.(json|ya?ml|txt)$/i;
 
@@ -13,23 +14,35 @@ const TEXT = /\.(json|ya?ml|txt)$/i;
  * can begin to be downloaded before they are read.
  * @param location its query is sent with each file
  * @param root where the folder lies in the whole archive, for a workflow's node: see `Archive.root`
+ * @param listing of a repository of the Hub: no other file is asked for, and each comes from the listed commit
  */
-export function folderSource(location: ModelUrl, options: FetchOptions, root = ''): Source {
+export function folderSource(location: ModelUrl, options: FetchOptions, root = '', listing?: HubListing): Source {
   const { integrity = {}, found } = options;
+  const listed = listing && new Map(listing.files.map((file) => [file.path, file]));
+  const paths = listed && [...listed.keys()];
+  const pinned = listing ? { ...location, url: atCommit(location.url, listing.commit) } : location;
   const download = async (
     path: string,
     expected?: Integrity,
     over?: Partial<FetchOptions>,
   ): Promise<Blob | undefined> => {
     const name = root + path;
+    const known = listed?.get(path);
+    if (listed && !known) return undefined;
     const own = Object.hasOwn(integrity, name)
       ? mergeIntegrity({ [name]: expected ?? {} }, { [name]: integrity[name]! })[name]
       : expected;
     const blob = await fetchFile(
       locateFile(location, path),
       name,
-      { ...options, ...(TEXT.test(path) && { maxBytes: MAX_TEXT_BYTES }), ...over },
-      own,
+      {
+        ...options,
+        from: locateFile(pinned, path),
+        version: known?.id,
+        ...(TEXT.test(path) && { maxBytes: MAX_TEXT_BYTES }),
+        ...over,
+      },
+      known ? { bytes: known.bytes, ...own } : own,
     );
     if (blob) (over?.found ?? found)?.add(name);
     return blob;
@@ -42,14 +55,18 @@ export function folderSource(location: ModelUrl, options: FetchOptions, root = '
     url: location.url.href,
     read: (path, expected, maxBytes, onCopy) =>
       download(path, expected, { ...(maxBytes !== undefined && { maxBytes }), ...(onCopy && { onCopy }) }),
-    has: async (path) => await isThere((report) => download(path, undefined, report), options),
+    paths,
+    has: async (path) =>
+      listed ? listed.has(path) : await isThere((report) => download(path, undefined, report), options),
     begin: options.downloads && beginWith({}),
     speculate: options.downloads && (() => speculativeReads(options, beginWith)),
     missing: (path) =>
-      new TabServeError(
-        'model-not-found',
-        `${locateFile(location, path).href} is missing: there is no such file, or a page of HTML instead.`,
-      ),
+      paths
+        ? missingFrom(location.url.href, path, paths)
+        : new TabServeError(
+            'model-not-found',
+            `${locateFile(location, path).href} is missing: there is no such file, or a page of HTML instead.`,
+          ),
   };
 }
 

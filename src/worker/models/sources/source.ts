@@ -33,7 +33,7 @@ export interface Source {
   /** Begins to read files that may turn out not to be needed. Missing where that gains nothing. */
   readonly speculate?: (() => SpeculativeReads) | undefined;
   /** Every path; missing where the files cannot be listed, as on a server. */
-  readonly paths?: readonly string[];
+  readonly paths?: readonly string[] | undefined;
   /** Returns the error for a file that must be there and is not. */
   missing(path: string): TabServeError;
 }

@@ -90,7 +90,12 @@ test('a repository of huggingface.co: no other layout is asked for', async () =>
   const { archive, asked } = await read(vit, {}, 'https://huggingface.co/google/vit-base-patch16-224');
   expect(archive.url).toBe('https://huggingface.co/google/vit-base-patch16-224/resolve/main/');
   expect(archive.manifest.model.modelName).toBe('vit-base-patch16-224');
-  expect(asked).toEqual(['config.json', 'preprocessor_config.json', 'onnx/model.onnx']);
+  expect(asked).toEqual([
+    '/api/models/google/vit-base-patch16-224/revision/main',
+    'config.json',
+    'preprocessor_config.json',
+    'onnx/model.onnx',
+  ]);
 });
 
 test('a model is called as its repository or folder is', () => {

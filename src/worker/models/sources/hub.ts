@@ -1,0 +1,44 @@
+import type { HubListing } from '../../../contract/archive.js';
+import { TabServeError } from '../../../contract/errors.js';
+import { MAX_LABELS_BYTES } from '../../../contract/limits.js';
+import { placeOf } from '../../../shared/hub.js';
+import { listingUrl, readListing } from '../../../shared/hub-listing.js';
+import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
+import { textOf } from '../read-blob.js';
+
+/**
+ * Asks the Hub which files a repository has. The answer is cached like a file of the repository: of a later visit, it is
+ * all that the Hub is asked for, unless the files have changed.
+ * @param url of a folder of the repository, or of a file in it
+ * @returns what an earlier visit was told if the Hub's answer says nothing about the repository, as when it is
+ *   overloaded; undefined without such a copy: then each file is requested, as on any other server
+ * @throws `model-not-found` if there is no such repository or revision; `network` if the Hub cannot be reached;
+ *   `aborted`
+ */
+export async function fetchListing(url: URL, options: FetchOptions): Promise<HubListing | undefined> {
+  const place = placeOf(url);
+  if (!place) return undefined;
+  const { onProgress: _, integrity: __, found: ___, ...others } = options;
+  let copy: Blob | undefined;
+  const read = async (file: Blob | undefined): Promise<HubListing | undefined> =>
+    file && readListing(await textOf(file), place);
+  try {
+    const from = listingUrl(place);
+    // The folder's own URL: so the list is deleted with its files.
+    const file = await fetchFile(new URL('.', url), 'the list of files', {
+      ...others,
+      from,
+      maxBytes: MAX_LABELS_BYTES,
+      onCopy: (earlier) => (copy = earlier),
+    });
+    return await read(file);
+  } catch (error) {
+    if (error instanceof TabServeError && saysNothing(error)) return await read(copy);
+    throw error;
+  }
+}
+
+/** Returns whether the Hub has answered, and not about the repository. An error without a cause is an answer. */
+function saysNothing({ code, cause }: TabServeError): boolean {
+  return code === 'model-format' || (code === 'network' && cause === undefined);
+}
