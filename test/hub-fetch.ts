@@ -1,5 +1,5 @@
 /** Headers that a page may read although the server does not expose them. */
-const SAFELISTED = [
+const SAFELISTED: ReadonlySet<string> = new Set([
   'cache-control',
   'content-language',
   'content-length',
@@ -7,7 +7,7 @@ const SAFELISTED = [
   'expires',
   'last-modified',
   'pragma',
-];
+]);
 
 interface HubFetchOptions {
   /** Of the made-up hub on this machine. */
@@ -61,7 +61,7 @@ export function hubFetch({ port, origins, page }: HubFetchOptions): typeof globa
 function shown(response: Response, { href }: URL, page: string | undefined): Response {
   if (page === undefined) return Object.defineProperty(response, 'url', { value: href });
   const exposed = (response.headers.get('access-control-expose-headers') ?? '').toLowerCase().split(',');
-  const headers = [...response.headers].filter(([name]) => SAFELISTED.includes(name) || exposed.includes(name));
+  const headers = [...response.headers].filter(([name]) => SAFELISTED.has(name) || exposed.includes(name));
   const { status, statusText, body } = response;
   const seen = new Response(body, { status, statusText, headers });
   return Object.defineProperties(seen, { url: { value: href }, type: { value: 'cors' } });

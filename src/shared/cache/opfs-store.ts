@@ -1,34 +1,36 @@
 import type { BlobStore } from './blob-store.js';
 
-const FOLDER = 'tabserve';
-
-/** Stores blobs as files of the origin private file system, in its folder `tabserve`. */
-export const opfsStore: BlobStore = {
-  async read(name) {
-    const read = async (): Promise<Blob | undefined> => {
-      const file = await ifFound(async () => (await (await open()).getFileHandle(name)).getFile());
-      return file && (await copy(file));
-    };
-    // Another tab may replace or delete the file while it is read.
-    return await read().catch(read);
-  },
-  async write(name, blob) {
-    const handle = await (await open()).getFileHandle(name, { create: true });
-    if ('createWritable' in handle) await writeStream(handle, blob);
-    else await writeSync(handle, blob);
-  },
-  async delete(name) {
-    await ifFound(async () => (await open()).removeEntry(name));
-  },
-  async isNew() {
-    return (await ifFound(async () => (await root()).getDirectoryHandle(FOLDER))) === undefined;
-  },
-  async names() {
-    const names: string[] = [];
-    for await (const name of (await open()).keys()) names.push(name);
-    return names;
-  },
-};
+/** Stores blobs as files of the origin private file system, in one of its folders. */
+export function opfsStore(folder: string): BlobStore {
+  const open = async (create = false): Promise<FileSystemDirectoryHandle> =>
+    await (await root()).getDirectoryHandle(folder, { create });
+  return {
+    async read(name) {
+      const read = async (): Promise<Blob | undefined> => {
+        const file = await ifFound(async () => (await (await open()).getFileHandle(name)).getFile());
+        return file && (await copy(file));
+      };
+      // Another tab may replace or delete the file while it is read.
+      return await read().catch(read);
+    },
+    async write(name, blob) {
+      const handle = await (await open(true)).getFileHandle(name, { create: true });
+      if ('createWritable' in handle) await writeStream(handle, blob);
+      else await writeSync(handle, blob);
+    },
+    async delete(name) {
+      await ifFound(async () => (await open()).removeEntry(name));
+    },
+    async isNew() {
+      return (await ifFound(open)) === undefined;
+    },
+    async names() {
+      const names: string[] = [];
+      for await (const name of (await ifFound(open))?.keys() ?? []) names.push(name);
+      return names;
+    },
+  };
+}
 
 /** A file is copied in parts of this many bytes, because a browser reads at most two gigabytes at once. */
 const PART_BYTES = 2 ** 26;
@@ -39,10 +41,6 @@ async function copy(file: File): Promise<Blob> {
   for (let at = 0; at < file.size; at += PART_BYTES)
     parts.push(new Blob([await file.slice(at, at + PART_BYTES).arrayBuffer()]));
   return new Blob(parts);
-}
-
-async function open(): Promise<FileSystemDirectoryHandle> {
-  return await (await root()).getDirectoryHandle(FOLDER, { create: true });
 }
 
 async function root(): Promise<FileSystemDirectoryHandle> {

@@ -12,11 +12,17 @@ import { localSource } from '../../worker/models/sources/packed.js';
 export type SizeOf = (path: string) => Promise<number | 'unknown' | undefined>;
 
 /** Returns what finds the sizes of an archive's files. Those on a server are asked for, and not downloaded. */
-export async function fileSizes({ url, local, root }: Pick<Archive, 'url' | 'local' | 'root'>): Promise<SizeOf> {
+export async function fileSizes({
+  url,
+  local,
+  root,
+  listing,
+}: Pick<Archive, 'url' | 'local' | 'root' | 'listing'>): Promise<SizeOf> {
   if (local) {
     const files = await localSource(url, local, {}, root);
     return async (path) => (await files.read(path))?.size;
   }
+  if (listing) return async (path) => listing.files.find((file) => file.path === path)?.bytes;
   const location = readModelUrl(url);
   return async (path) => await sizeOnServer(locateFile(location, path));
 }

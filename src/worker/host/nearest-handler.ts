@@ -40,10 +40,11 @@ export async function withNearest(error: unknown, archive: Archive, request: Req
 
 /** Returns the part of a model's file that `readSignature` needs; undefined if the file is not available. */
 async function readModel(
-  { url, local, alternatives, models }: Archive,
+  { url, local, alternatives, models, listing }: Archive,
   request: RequestUrl,
 ): Promise<Uint8Array | undefined> {
-  const paths = alternatives?.map(({ path }) => path) ?? [models.onnx].filter((path) => path !== undefined);
+  const named = alternatives?.map(({ path }) => path) ?? [models.onnx].filter((path) => path !== undefined);
+  const paths = listing ? named.filter((path) => listing.files.some((file) => file.path === path)) : named;
   if (local instanceof Blob || paths.length === 0) return undefined;
   if (!local && !URL.canParse(url)) return undefined;
   if (!local) {
@@ -60,8 +61,9 @@ async function readModel(
 }
 
 /** Returns whether a repository has a file. */
-async function hasFile({ url, local }: Archive, path: string, request: RequestUrl): Promise<boolean> {
+async function hasFile({ url, local, listing }: Archive, path: string, request: RequestUrl): Promise<boolean> {
   if (local) return !(local instanceof Blob) && Object.hasOwn(local, path);
+  if (listing) return listing.files.some((file) => file.path === path);
   const file = locateFile(readModelUrl(url), path);
   const response = await request(file, { headers: { range: 'bytes=0-0' }, signal: AbortSignal.timeout(MAX_WAIT_MS) });
   discard(response);

@@ -122,6 +122,10 @@ async function readFolder(
     (isRepository(source.url) ? undefined : await readTorchServe(source, config, onManifest)) ??
     (await readRepository());
   if (archive) return archive;
+  if (source.paths && isRepository(source.url))
+    throw await (
+      await loadScript(async () => (await import('./hugging-face/no-model.js')).noRepository)
+    )(source);
   if (source.paths) throw source.missing(MANIFEST);
   throw new TabServeError(
     'model-not-found',

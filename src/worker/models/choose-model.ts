@@ -64,15 +64,25 @@ export async function chooseModel(
   );
 }
 
-/** Returns the error for an archive without the model's file. @param files the files that were looked for */
-export function missingModel({ url, paths }: Source, files: readonly ModelFile[]): TabServeError {
-  const advice = paths
+/**
+ * Returns the error for an archive without the model's file.
+ * @param files those that were looked for
+ * @param others the model in other precisions
+ */
+export function missingModel(
+  { url, paths }: Source,
+  files: readonly ModelFile[],
+  others: readonly ModelFile[] = [],
+): TabServeError {
+  const has = paths
     ? `It has ${paths.filter((path) => path.endsWith('.onnx')).join(', ') || 'no .onnx file'}.`
     : 'If it has no ONNX model, export one with Optimum.';
-  return new TabServeError(
-    'model-not-found',
-    `${url} has none of ${listPaths(files)}. ${advice} If the model is there in another precision, set engine.dtype: ${PRECISIONS.join(', ')}.`,
-  );
+  const precisions = [...new Set(others.map(({ precision }) => precision))];
+  const advice =
+    precisions.length > 0
+      ? `The model is there in a precision that is not chosen by itself: set engine.dtype to ${precisions.join(' or ')}.`
+      : `If the model is there in another precision, set engine.dtype: ${PRECISIONS.join(', ')}.`;
+  return new TabServeError('model-not-found', `${url} has none of ${listPaths(files)}. ${has} ${advice}`);
 }
 
 /**

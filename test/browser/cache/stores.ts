@@ -1,16 +1,16 @@
 import type { BlobStore } from '../../../src/shared/cache/blob-store.js';
-import { cacheApiStore } from '../../../src/shared/cache/cache-api-store.js';
 import { memoryStore } from '../../memory-store.js';
 import { opfsStore } from '../../../src/shared/cache/opfs-store.js';
+import { STORES as OWN } from '../../../src/shared/cache/stores.js';
 import { failuresOf } from './store-contract.js';
 
 /** The stores under test. `opfs-sync` is the file system of a browser without `createWritable`, in a worker. */
 export const STORES = {
-  'cache-api': () => cacheApiStore,
-  opfs: () => opfsStore,
+  'cache-api': () => OWN['cache-api'],
+  opfs: () => OWN.opfs,
   'opfs-sync': () => {
     Reflect.deleteProperty(FileSystemFileHandle.prototype, 'createWritable');
-    return opfsStore;
+    return opfsStore('tabserve');
   },
   memory: () => memoryStore(),
 } as const satisfies Record<string, () => BlobStore>;

@@ -76,7 +76,7 @@ export function modelFiles(
   const { paths } = source;
   const files = paths ? all.filter(({ path }) => paths.includes(path)) : all;
   const possible = possiblePrecisions(config);
-  if (sortFiles(files, possible).length === 0) throw missingModel(source, sortFiles(all, possible));
+  if (sortFiles(files, possible).length === 0) throw missingModel(source, sortFiles(all, possible), paths ? files : []);
   return files;
 }
 

@@ -17,6 +17,7 @@ import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
 import { engineOf, modelsOf } from './models.js';
+import { withExports } from './no-model.js';
 import { withParts } from './parts.js';
 import type { Source } from '../sources/source.js';
 
@@ -93,7 +94,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
         () => error,
         (reason: unknown) => reason,
       );
-      throw await withParts(asTabServeError(first), source);
+      throw await withExports(await withParts(asTabServeError(first), source), source);
     });
   const archive: Archive = {
     url: source.url,

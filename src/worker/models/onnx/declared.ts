@@ -1,4 +1,5 @@
 /** What a model on a server declares, read from the ends of its file. */
+import { TabServeError } from '../../../contract/errors.js';
 import { discard, type RequestExtras } from '../../../shared/request-policy.js';
 import { fields } from './protobuf.js';
 import { encode, encodeNumber, join } from './protobuf-writer.js';
@@ -47,7 +48,13 @@ async function fetchRange(
   request: RequestUrl,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly size: number } | undefined> {
-  const response = await request(url, { headers: { range: `bytes=${first}-${last}` }, signal });
+  // A file server of another origin may refuse to be asked for a range, as those of the Hub do.
+  const response = await request(url, { headers: { range: `bytes=${first}-${last}` }, signal }).catch(
+    async (error: unknown) => {
+      if (signal.aborted || error instanceof TabServeError) throw error;
+      return await request(url, { signal });
+    },
+  );
   const [, size] = /^bytes \d+-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? [];
   if (response.status === 206 && size !== undefined)
     return { bytes: new Uint8Array(await response.arrayBuffer()), size: Number(size) };

@@ -1,0 +1,56 @@
+/** Repositories of the Hub without a model that runs here: where its exports may be. */
+import { TabServeError } from '../../../contract/errors.js';
+import { shorten } from '../../../contract/describe-value.js';
+import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import { placeOf } from '../../../shared/hub.js';
+import { readText } from '../json.js';
+import type { Source } from '../sources/source.js';
+
+const CARD = 'README.md';
+/** The address of a repository in a text. */
+const ADDRESS = /huggingface\.co\/([\w.-]+\/[\w.-]*\w)/g;
+/** What the names of exports, or of those who make them, have in them. */
+const EXPORTS = /onnx|^xenova\//i;
+/** How many files and repositories a message names. */
+const MAX_NAMED = 5;
+
+/** Returns the error for a repository without `config.json`. */
+export async function noRepository(source: Source): Promise<TabServeError> {
+  const { url, paths = [] } = source;
+  const named = paths.slice(0, MAX_NAMED).map((path) => shorten(path));
+  const has = named.length === 0 ? 'no files' : named.join(', ') + (paths.length > MAX_NAMED ? ' and others' : '');
+  return await withExports(
+    new TabServeError('model-not-found', `${url} is no model in ONNX: it has no ${HF_CONFIG}, but ${has}.`),
+    source,
+  );
+}
+
+/** Adds to the error for a repository of the Hub without ONNX files where the model may be in ONNX. */
+export async function withExports(error: TabServeError, source: Source): Promise<TabServeError> {
+  const { url, paths } = source;
+  const place = URL.canParse(url) ? placeOf(new URL(url)) : undefined;
+  if (error.code !== 'model-not-found' || !place || !paths || paths.some((path) => path.endsWith('.onnx')))
+    return error;
+  const own = place.name.toLowerCase();
+  const named = (await namedByCard(source)).filter((name) => name.toLowerCase() !== own).slice(0, MAX_NAMED);
+  const search = `https://huggingface.co/models?library=onnx&search=${encodeURIComponent(place.name.split('/')[1]!)}`;
+  const advice =
+    named.length > 0
+      ? `Its card names ${named.map((name) => `hf:${name}`).join(', ')}.`
+      : `Look for an export of it at ${search}, or make one with Optimum.`;
+  return new TabServeError(error.code, `${error.message} ${advice}`, { cause: error.cause });
+}
+
+/** Returns the repositories that the card names, and that have ONNX files by their names. */
+async function namedByCard(source: Source): Promise<readonly string[]> {
+  try {
+    const card = await source.read(CARD, undefined, MAX_METADATA_BYTES);
+    const text = card ? await readText(card, CARD, MAX_METADATA_BYTES) : '';
+    const names = [...text.matchAll(ADDRESS)].map(([, name]) => name!);
+    return [...new Set(names.filter((name) => EXPORTS.test(name)))];
+  } catch {
+    // What is missing is the more important error.
+    return [];
+  }
+}
