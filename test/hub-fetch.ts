@@ -9,6 +9,9 @@ const SAFELISTED: ReadonlySet<string> = new Set([
   'pragma',
 ]);
 
+/** A test may replace the global one by the made-up hub's. */
+const realFetch = globalThis.fetch;
+
 interface HubFetchOptions {
   /** Of the made-up hub on this machine. */
   readonly port: number;
@@ -25,7 +28,7 @@ export function hubFetch({ port, origins, page }: HubFetchOptions): typeof globa
     const sent = new Headers(headers);
     sent.set('x-made-up-origin', url.origin);
     const local = new URL(url.pathname + url.search, `http://127.0.0.1:${port}`);
-    return await globalThis.fetch(local, { method, headers: sent, redirect: 'manual', signal: init.signal ?? null });
+    return await realFetch(local, { method, headers: sent, redirect: 'manual', signal: init.signal ?? null });
   };
   const fetch = async (input: URL | string | Request, init: RequestInit = {}): Promise<Response> => {
     let url = new URL(input instanceof Request ? input.url : input);

@@ -2,7 +2,7 @@
 import { cache, type ModelLocation } from '../../src/index.js';
 import { HUB_ENDINGS } from '../../src/contract/precisions.js';
 import { Explained } from '../page/explained.js';
-import { hubFiles } from '../writing/hub.js';
+import { hubFiles, type Repository } from '../writing/hub.js';
 
 /** A model's file, with its external data. */
 interface ModelFile {
@@ -42,15 +42,17 @@ interface Listed {
 }
 
 /** Asks huggingface.co what a repository has. @throws what the visitor can do about it */
-export async function hubContents(repository: string, signal: AbortSignal): Promise<Contents> {
-  const files = await hubFiles(repository, signal);
-  const folder = `https://huggingface.co/${repository}/resolve/main/`;
+export async function hubContents(repository: Repository, signal: AbortSignal): Promise<Contents> {
+  const listed = await hubFiles(repository, signal);
+  const files = listed.map(({ path, bytes }) => ({ path, size: bytes }));
+  const { name, revision, folder: below } = repository.place;
+  const folder = `https://huggingface.co/${name}/resolve/${revision}/${below}`;
   const config = files.find(({ path }) => path === CONFIG);
   const cached = new Set((await cache.list().catch(() => [])).map(({ url }) => url));
   return {
-    name: repository,
+    name: repository.path,
     isRemote: true,
-    model: `https://huggingface.co/${repository}`,
+    model: `https://huggingface.co/${repository.path}`,
     architecture: config && (await architectureOf(config.size, () => fetch(folder + CONFIG, { signal }))),
     ...sorted(files, (path) => cached.has(folder + path)),
   };

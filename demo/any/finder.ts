@@ -154,9 +154,7 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
 
   search.addEventListener('submit', (event) => {
     event.preventDefault();
-    const repository = repositoryOf(field.value);
-    if (repository === undefined) return note.failed(new Explained('Write a repository as ORG/NAME.'));
-    void show((signal) => hubContents(repository, signal));
+    void show(async (signal) => await hubContents(repositoryOf(field.value), signal));
   });
   folder.addEventListener('change', () => {
     const files = [...(folder.files ?? [])];

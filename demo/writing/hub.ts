@@ -1,4 +1,9 @@
 /** What a repository of Hugging Face has to download. */
+import type { HubFile } from '../../src/contract/archive.js';
+import { TabServeError } from '../../src/contract/errors.js';
+import { placeOf, type HubPlace } from '../../src/shared/hub.js';
+import { listingUrl, readListing } from '../../src/shared/hub-listing.js';
+import { readModelUrl } from '../../src/shared/model-url.js';
 import { Explained } from '../page/explained.js';
 
 /** The precisions, by the ends of the files' names. */
@@ -16,17 +21,11 @@ type Precision = (typeof SUFFIXES)[keyof typeof SUFFIXES];
 
 /** A model of a repository, in one precision. */
 export interface HubModel {
-  /** ORG/NAME. */
+  /** What follows `https://huggingface.co/` in its address. */
   readonly repository: string;
   readonly dtype: Precision;
   /** The bytes to download: of the model with its external data, and of the files beside it. */
   readonly bytes: number;
-}
-
-/** One file of the hub's answer. */
-interface HubFile {
-  readonly path: string;
-  readonly size: number;
 }
 
 const BESIDE = new Set([
@@ -37,42 +36,71 @@ const BESIDE = new Set([
   'chat_template.jinja',
 ]);
 
-/** Returns ORG/NAME of what a visitor typed: that, or the repository's address. */
-export function repositoryOf(typed: string): string | undefined {
-  return /^(?:https:\/\/huggingface\.co\/)?([\w.-]+\/[\w.-]+?)\/?$/.exec(typed.trim())?.[1];
+/** A repository, or a folder of it, at a revision. */
+export interface Repository {
+  /** What follows `https://huggingface.co/` in its address. */
+  readonly path: string;
+  readonly place: HubPlace;
 }
+
+/**
+ * Returns the repository of what a visitor typed: `ORG/NAME`, with `@REVISION` or without, or any of its addresses.
+ * @throws what the visitor can do about it
+ */
+export function repositoryOf(typed: string): Repository {
+  const text = typed.trim();
+  const address = /^[\w.-]+\/[\w.-]+(@.+)?$/.test(text)
+    ? `hf:${text}`
+    : text.replace(/^(?:huggingface|hf)\.co\//, 'https://$&');
+  if (!URL.canParse(address)) throw new Explained(EXPECTED);
+  try {
+    const { url, file } = readModelUrl(address, 'Repository');
+    const place = file === undefined ? placeOf(url) : undefined;
+    if (!place) throw new Explained(EXPECTED);
+    const { name, revision, folder } = place;
+    const isUsual = revision === 'main' && folder === '';
+    return { path: isUsual ? name : `${name}/tree/${revision}/${folder}`, place };
+  } catch (error) {
+    throw error instanceof TabServeError ? new Explained(error.message) : error;
+  }
+}
+
+const EXPECTED = 'Write a repository as ORG/NAME, such as onnx-community/SmolLM2-135M-ONNX, or paste its address.';
 
 /**
  * Asks huggingface.co for the files of a repository.
  * @throws what the visitor can do about it
  */
-export async function hubFiles(repository: string, signal: AbortSignal): Promise<readonly HubFile[]> {
-  const url = `https://huggingface.co/api/models/${repository}/tree/main?recursive=true`;
-  const response = await fetch(url, { signal }).catch((error: unknown) => {
+export async function hubFiles({ path, place }: Repository, signal: AbortSignal): Promise<readonly HubFile[]> {
+  const response = await fetch(listingUrl(place), { signal }).catch((error: unknown) => {
     if (signal.aborted) throw error;
     throw new Explained('huggingface.co could not be reached. Check the connection, or the policy of this site.');
   });
+  if (response.headers.get('x-error-code') === 'RevisionNotFound')
+    throw new Explained(`${place.name} has no revision ${decodeURIComponent(place.revision)}.`);
   // The hub says 401 of a repository that is not there, since it may be private.
   if (response.status === 401 || response.status === 404)
-    throw new Explained(`huggingface.co has no public repository ${repository}.`);
+    throw new Explained(`huggingface.co has no public repository ${place.name}.`);
   if (!response.ok) throw new Explained(`huggingface.co answered ${response.status}. Try again later.`);
-  return (await response.json()) as readonly HubFile[];
+  const listing = readListing(await response.text(), place);
+  if (!listing) throw new Explained(`huggingface.co did not list the files of ${path}. Try again later.`);
+  return listing.files;
 }
 
 /**
  * Returns the language model of a repository in each precision, the smallest first.
  * @throws what `hubFiles` throws; that there is none
  */
-export async function hubModels(repository: string, signal: AbortSignal): Promise<readonly HubModel[]> {
-  const models = modelsOf(repository, await hubFiles(repository, signal));
+export async function hubModels(repository: Repository, signal: AbortSignal): Promise<readonly HubModel[]> {
+  const models = modelsOf(repository.path, await hubFiles(repository, signal));
   if (models.length === 0)
-    throw new Explained(`${repository} has no language model in ONNX: no file onnx/model.onnx or its like.`);
+    throw new Explained(`${repository.path} has no language model in ONNX: no file onnx/model.onnx or its like.`);
   return models;
 }
 
 function modelsOf(repository: string, files: readonly HubFile[]): readonly HubModel[] {
   const sum = (isMeant: (path: string) => boolean): number =>
-    files.filter(({ path }) => isMeant(path)).reduce((total, { size }) => total + size, 0);
+    files.filter(({ path }) => isMeant(path)).reduce((total, { bytes }) => total + bytes, 0);
   const beside = sum((path) => BESIDE.has(path));
   for (const name of ['onnx/model', 'onnx/decoder_model_merged', 'model', 'decoder_model_merged']) {
     const models = Object.entries(SUFFIXES)

@@ -52,13 +52,9 @@ export function repositoryField(opened: (model: HubModel) => void): RepositoryFi
     asking.abort();
     const { signal } = (asking = new AbortController());
     found.hidden = true;
-    const repository = repositoryOf(field.value);
-    if (repository === undefined) {
-      says.textContent = 'Write a repository as ORG/NAME, such as onnx-community/SmolLM2-135M-ONNX.';
-      return;
-    }
-    says.textContent = 'Asking huggingface.co…';
     try {
+      const repository = repositoryOf(field.value);
+      says.textContent = 'Asking huggingface.co…';
       models = await hubModels(repository, signal);
       choice.replaceChildren(
         ...models.map(({ dtype, bytes: size }) => el('option', { value: dtype }, `${dtype}, ${bytes(size)}`)),

@@ -2,6 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { segmentClicked } from '../../../demo/any/click-segmenter.ts';
 import { droppedFiles, folderContents } from '../../../demo/any/contents.ts';
+import { repositoryOf } from '../../../demo/writing/hub.ts';
 import type { Client } from '../../../src/index.ts';
 
 const fileOf = (path: string, content: string, size = content.length): File =>
@@ -17,6 +18,24 @@ test('the architecture of a folder is that of its config.json, which has a limit
   await expect(folderContents([fileOf('vit/config.json', config, 300_000_000)])).rejects.toThrow(
     'config.json has 300000000 bytes, and the limit is 10000000',
   );
+});
+
+test('the field for a repository takes its name, with a revision or without, and any of its addresses', () => {
+  for (const [typed, path] of [
+    ['org/name', 'org/name'],
+    [' hf:org/name ', 'org/name'],
+    ['https://huggingface.co/org/name', 'org/name'],
+    ['huggingface.co/org/name/', 'org/name'],
+    ['hf.co/org/name', 'org/name'],
+    ['https://huggingface.co/org/name/blob/main/onnx/model_q4.onnx', 'org/name'],
+    ['org/name@v1.0', 'org/name/tree/v1.0/'],
+    ['hf:org/name@refs/pr/4', 'org/name/tree/refs%2Fpr%2F4/'],
+    ['https://huggingface.co/org/name/tree/v1/sub', 'org/name/tree/v1/sub/'],
+  ] as const)
+    expect(repositoryOf(typed).path, typed).toBe(path);
+  for (const typed of ['tiny', '', 'https://example.org/org/name', 'hf:org/name/sub', 'a b/c'])
+    expect(() => repositoryOf(typed), typed).toThrow(/ORG\/NAME/);
+  expect(() => repositoryOf('https://huggingface.co/datasets/org/name')).toThrow('is a dataset, not a model');
 });
 
 test('a dropped folder may have a folder of any number of files', async () => {

@@ -22,6 +22,7 @@ import { expect, test } from '@playwright/test';
 import { createArchive, type ArchiveFlags } from '../../../../src/tools/cli/archive.ts';
 import { addExtraFiles, type ArchiveFiles } from '../../../../src/tools/cli/archive-files.ts';
 import { checkArchive } from '../../../../src/tools/cli/check.ts';
+import { testArchive } from '../../../../src/tools/cli/test.ts';
 import { withToolAdvice } from '../../../../src/tools/cli/load-options.ts';
 import { formatRows, printable } from '../../../../src/tools/cli/text.ts';
 import { updateHashes } from '../../../../src/tools/cli/update-hashes.ts';
@@ -429,7 +430,10 @@ test('a URL is refused with how to get its files', async () => {
   const flags = { ...given, 'serialized-file': path('public/models/digits/digits.onnx') };
   await expect(createArchive({ ...flags, 'config-file': url })).rejects.toMatchObject(expected);
   await expect(createArchive({ ...flags, 'extra-files': url })).rejects.toMatchObject(expected);
-  await expect(checkArchive(url)).rejects.toMatchObject(expected);
+  for (const one of [url, 'hf:org/name@v1']) {
+    await expect(checkArchive(one)).rejects.toMatchObject(expected);
+    await expect(testArchive(one, {}, () => {})).rejects.toMatchObject(expected);
+  }
 });
 
 test('an error that names an option of `load` says what the tool has in its place', () => {

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
+import { MadeUpHub } from '../../../hub.ts';
+import { isModelFile } from '../../../../src/tools/cli/inspect.ts';
 import { inspectRepository } from '../../../../src/tools/cli/inspect-repository.ts';
 
 const MODELS = new URL('../../../models/', import.meta.url);
@@ -145,4 +147,35 @@ test('an archive has its handler and its model; an unknown architecture is said,
   const text = await inspectRepository(unknown);
   expect(text).toMatch(/handler +There is no built-in handler "FooForBars".*\n +model +model\.onnx: fp32, 8 bytes/);
   await expect(inspectRepository(folder('nothing'))).rejects.toMatchObject({ code: 'model-not-found' });
+});
+
+test('a repository of the Hub, by its short form and by a page: sizes are those that the Hub lists', async () => {
+  const model = folder('hugging-face/vit');
+  const read = (path: string): Buffer => readFileSync(join(model, path));
+  using hub = await MadeUpHub.start({
+    repositories: {
+      'org/vit': {
+        revisions: {
+          v1: {
+            'config.json': { bytes: read('config.json') },
+            'preprocessor_config.json': { bytes: read('preprocessor_config.json') },
+            'onnx/model.onnx': { bytes: read('onnx/model.onnx'), isLarge: true },
+          },
+        },
+      },
+    },
+  });
+  const { fetch } = globalThis;
+  globalThis.fetch = hub.fetch();
+  try {
+    for (const address of ['hf:org/vit@v1', 'https://huggingface.co/org/vit/blob/v1/onnx/model.onnx']) {
+      expect(isModelFile(address)).toBe(false);
+      const text = await inspectRepository(address);
+      expect(text).toMatch(/^vit\n +handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB\n/);
+    }
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  expect(hub.paths.filter((path) => path.includes('.onnx'))).toEqual([]);
+  expect(isModelFile('https://huggingface.co/org/vit/resolve/main/onnx/model.onnx')).toBe(true);
 });
