@@ -39,12 +39,12 @@ export interface HubRequest {
  * How one request is answered that would get a file, or the list.
  *
  * - `status`: with this status and these headers, and without the file.
- * - `cut`: breaks off after this part of the bytes.
+ * - `cut`: breaks off after this part of the bytes, and not before `arrived`: a browser drops what its page has not read.
  * - `gzip`: compressed, with the Content-Length of what is sent.
  */
 export type HubFault =
   | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly kind: 'cut'; readonly at: number }
+  | { readonly kind: 'cut'; readonly at: number; readonly arrived?: Promise<unknown> }
   | { readonly kind: 'gzip' };
 
 interface HubOptions {
@@ -241,7 +241,10 @@ function send(
     ...(first !== undefined && { 'content-range': `bytes ${first}-${end - 1}/${whole.length}` }),
   });
   if (fault?.kind === 'cut')
-    response.write(body.subarray(0, Math.floor(body.length * fault.at)), () => response.destroy());
+    response.write(
+      body.subarray(0, Math.floor(body.length * fault.at)),
+      () => void Promise.resolve(fault.arrived).then(() => response.destroy()),
+    );
   else response.end(body);
 }
 

@@ -10,7 +10,7 @@
 export const SPECS = {
   'src/': { packaging: ['api', 'package', 'size'] },
   'src/contract/': { unit: ['unit'], wasm: ['workers', 'serving', 'bad-input'], packaging: ['api', 'copies'] },
-  'src/shared/': { unit: ['unit'], wasm: ['cache', 'downloads', 'model-server', 'bad-input'] },
+  'src/shared/': { unit: ['unit'], wasm: ['cache', 'downloads', 'hub', 'model-server', 'bad-input'] },
   'src/page/': { wasm: ['workers', 'serving', 'classifier'] },
   'src/page/client/': { wasm: ['workers', 'serving', 'cache', 'explain'] },
   'src/page/options/': { wasm: ['workers', 'backends', 'remote', 'downloads'] },
@@ -62,7 +62,7 @@ export const SPECS = {
     packaging: ['tfjs', 'remote'],
   },
   'src/worker/models/': {
-    wasm: ['archives', 'downloads', 'cache', 'two-layouts', 'hugging-face', 'fuzz'],
+    wasm: ['archives', 'downloads', 'hub', 'cache', 'two-layouts', 'hugging-face', 'fuzz'],
     node: ['docs', 'repositories'],
   },
   'src/worker/tensors/': { wasm: ['engines', 'features'] },

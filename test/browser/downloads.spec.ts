@@ -248,44 +248,6 @@ test('redirects from another origin: none is followed unless origins are named; 
   }
 });
 
-test("redirects of Hugging Face's hub: the errors lead to the origin to name, and with it the model loads @once @full", async ({
-  open,
-}) => {
-  const folder = join(ROOT, 'test/models/hugging-face/vit');
-  const cdn = await BadServer.start({
-    files: { '/blob': readFileSync(join(folder, 'onnx/model.onnx')) },
-    headers: CORS,
-  });
-  try {
-    const page = await open();
-    const hub = 'https://huggingface.co';
-    await page.route(`${hub}/**`, async (route) => {
-      const path = new URL(route.request().url()).pathname.replace('/google/vit/resolve/main/', '');
-      if (path === 'onnx/model.onnx')
-        return await route.fulfill({ status: 302, headers: { ...CORS, location: `${cdn.origin}/blob` } });
-      if (path.endsWith('.onnx')) return await route.fulfill({ status: 404, headers: CORS });
-      return await route.fulfill({ path: join(folder, path), headers: CORS });
-    });
-    const hidden = await load(page, `${hub}/google/vit`);
-    expect(hidden.failure).toMatchObject({
-      code: 'unsupported',
-      message: expect.stringMatching(
-        /model\.onnx is redirected.*"allowedOrigins".*name "https:\/\/huggingface\.co" there/,
-      ),
-    });
-    expect(cdn.seen).toEqual([]);
-    const told = await load(page, `${hub}/google/vit`, { allowedOrigins: [hub] });
-    expect(told.failure).toMatchObject({
-      code: 'unsupported',
-      message: expect.stringContaining(`is redirected to ${cdn.origin}.`),
-    });
-    expect((await load(page, `${hub}/google/vit`, { allowedOrigins: [cdn.origin] })).failure).toBeUndefined();
-    for (const { headers } of cdn.seen) expect(headers['referer']).toBeUndefined();
-  } finally {
-    cdn.stop();
-  }
-});
-
 test("redirects from the page's own origin: followed within it; to another origin only if that is named, and never asked otherwise @once", async ({
   open,
 }) => {
