@@ -46,7 +46,8 @@ const LIMITS = [
   { what: 'page: import { tabserve }, for the AI SDK', limit: 2.4, measure: () => page(atOnce, 'tabserve', 'ai-sdk') },
   {
     what: 'built-in worker: its first script',
-    limit: 88.4,
+    // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
+    limit: 88.9,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },

@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { hubFetch } from './hub-fetch.ts';
 import { madeUpCertificate } from './made-up-certificate.ts';
 
-export const HUB = 'https://huggingface.co';
+const HUB = 'https://huggingface.co';
 
 /** A file of a repository. */
 export interface HubFile {

@@ -24,11 +24,11 @@ interface Loaded {
 }
 
 /** Loads a model in a new tab, and waits until its files are stored. */
-async function load(context: BrowserContext, address: string, onBytes = () => {}): Promise<Loaded> {
+async function load(context: BrowserContext, address: string, arrived = () => {}): Promise<Loaded> {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
-  await page.exposeFunction('onBytes', onBytes);
+  await page.exposeFunction('onBytes', arrived);
   await page.goto('/test/browser/pages/tabserve.html');
   await page.waitForFunction(() => 'tabserve' in window);
   const result = await page.evaluate(

@@ -170,7 +170,7 @@ function wrap(words: readonly string[], start = ''): readonly string[] {
 }
 
 /** Returns whether a source is a URL, or names a repository of the Hub: `hf:ORG/NAME`. */
-export function isUrl(source: string): boolean {
+function isUrl(source: string): boolean {
   return /^(?:https?:\/\/|hf:)/i.test(source);
 }
 
