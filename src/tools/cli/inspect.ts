@@ -37,7 +37,7 @@ export async function inspect(source: string): Promise<string> {
 /** Returns whether a path or URL is of a model file, by its name: one of weights or of a graph, not of an archive. */
 export function isModelFile(source: string): boolean {
   // A page of the Hub about a file is the address of its repository.
-  if (isUrl(source) && readModelUrl(source).file === undefined) return isOtherWeights(source);
+  if (isUrl(source) && URL.canParse(source) && readModelUrl(source).file === undefined) return isOtherWeights(source);
   return formatOf(fileName(source)) !== undefined || isOtherWeights(source);
 }
 

@@ -11,9 +11,9 @@ import { textOf } from '../read-blob.js';
  * all that the Hub is asked for, unless the files have changed.
  * @param url of a folder of the repository, or of a file in it
  * @returns what an earlier visit was told if the Hub's answer says nothing about the repository, as when it is
- *   overloaded; undefined without such a copy: then each file is requested, as on any other server
- * @throws `model-not-found` if there is no such repository or revision; `network` if the Hub cannot be reached;
- *   `aborted`
+ *   overloaded; undefined without such a copy, and if the Hub refuses to list it: then each file is requested, as on any
+ *   other server
+ * @throws `network` if the Hub cannot be reached; `aborted`
  */
 export async function fetchListing(url: URL, options: FetchOptions): Promise<HubListing | undefined> {
   const place = placeOf(url);
@@ -33,7 +33,10 @@ export async function fetchListing(url: URL, options: FetchOptions): Promise<Hub
     });
     return await read(file);
   } catch (error) {
-    if (error instanceof TabServeError && saysNothing(error)) return await read(copy);
+    if (!(error instanceof TabServeError)) throw error;
+    // Whether the repository is gated, private or not there is told when a file is asked for.
+    if (error.code === 'model-not-found') return undefined;
+    if (saysNothing(error)) return await read(copy);
     throw error;
   }
 }
