@@ -1,0 +1,184 @@
+/** What `value.name`, `value[key]` and `value[a:b]` are. */
+import { bind, callable, integer, needed } from './arguments.js';
+import type { Budget } from './budget.js';
+import { asNumber, isEqual, iterate } from './compare.js';
+import { failure, unsupported } from './errors.js';
+import { formatBraces } from './format.js';
+import { represent, toText } from './print.js';
+import { textMethod } from './text-methods.js';
+import {
+  asText,
+  Callable,
+  Dict,
+  Markup,
+  Namespace,
+  orElse,
+  Range,
+  Tuple,
+  typeName,
+  Undefined,
+  View,
+  type Value,
+} from './values.js';
+
+/** Methods of Python that are not here. */
+const UNKNOWN = new Set(['encode', 'maketrans', 'translate', 'format_map', 'fromkeys', 'is_integer', 'bit_length']);
+/** Methods that change their value: a sandbox does not allow them. */
+const CHANGING = new Set([
+  'append',
+  'clear',
+  'extend',
+  'insert',
+  'pop',
+  'popitem',
+  'remove',
+  'reverse',
+  'setdefault',
+  'sort',
+  'update',
+]);
+
+/** Returns `value.name`: an attribute, or else an item. */
+export function attributeOf(value: Value, name: string): Value {
+  return orElse(ownAttribute(value, name), () => orElse(ownItem(value, name), () => missing(value, name)));
+}
+
+/** Returns `value[key]`: an item, or else an attribute. */
+export function itemOf(value: Value, key: Value): Value {
+  const name = asText(key);
+  return orElse(ownItem(value, key), () => {
+    const attribute = name === undefined ? undefined : ownAttribute(value, name);
+    return orElse(attribute, () => missing(value, key));
+  });
+}
+
+function missing(value: Value, key: Value): Undefined {
+  if (value instanceof Undefined) throw value.error;
+  const owner = value === null ? 'None' : `${typeName(value)} object`;
+  return new Undefined(
+    asText(key) === undefined
+      ? `${owner} has no element ${represent(key)}`
+      : `'${owner}' has no attribute '${toText(key)}'`,
+  );
+}
+
+function ownAttribute(value: Value, name: string): Value | undefined {
+  if (value instanceof Undefined) throw value.error;
+  if (value instanceof Callable) return value.attributes(name);
+  if (value instanceof Namespace) return value.attributes.get(name);
+  if (typeof value === 'string' || value instanceof Markup) return textAttribute(value, name);
+  if (value instanceof Dict) return dictAttribute(value, name);
+  return Array.isArray(value) ? listAttribute(value, name) : undefined;
+}
+
+function textAttribute(value: string | Markup, name: string): Value | undefined {
+  const method = textMethod(value, name);
+  if (method) return new Callable(name, method);
+  if (UNKNOWN.has(name)) throw unsupported(`the method "${name}"`);
+  if (name !== 'format') return undefined;
+  const look = (from: Value, key: string, isItem: boolean): Value => {
+    const found = isItem ? itemOf(from, /^\d+$/.test(key) ? BigInt(key) : key) : attributeOf(from, key);
+    if (found instanceof Undefined) throw found.error;
+    return found;
+  };
+  return new Callable(name, (given, budget) => {
+    const text = formatBraces(toText(value), given, look, budget, value instanceof Markup);
+    return value instanceof Markup ? new Markup(text) : text;
+  });
+}
+
+/** Returns a method that cannot be called: it is as if it were not there, but says why. */
+function forbidden(name: string, type: string): Undefined {
+  return new Undefined(`access to attribute '${name}' of '${type}' object is unsafe.`);
+}
+
+function dictAttribute(value: Dict, name: string): Value | undefined {
+  switch (name) {
+    case 'keys':
+    case 'values':
+    case 'items':
+      return callable(name, [], () => new View(name, value));
+    case 'get':
+      return callable(name, ['key', 'default'], (key, byDefault = null) =>
+        orElse(value.get(needed(key)), () => byDefault),
+      );
+    case 'copy':
+      return callable(name, [], () => new Dict(value.entries()));
+    case 'fromkeys':
+      throw unsupported(`the method "${name}"`);
+    default:
+      return ['clear', 'pop', 'popitem', 'setdefault', 'update'].includes(name) ? forbidden(name, 'dict') : undefined;
+  }
+}
+
+function listAttribute(value: Value[], name: string): Value | undefined {
+  switch (name) {
+    case 'count':
+      return callable(name, ['value'], (item) => BigInt(value.filter((one) => isEqual(one, needed(item))).length));
+    case 'index':
+      return callable(name, ['value'], (item) => {
+        const at = value.findIndex((one) => isEqual(one, needed(item)));
+        if (at < 0) throw failure(`${represent(needed(item))} is not in list`);
+        return BigInt(at);
+      });
+    case 'copy':
+      return value instanceof Tuple ? undefined : callable(name, [], () => [...value]);
+    default:
+      return CHANGING.has(name) && !(value instanceof Tuple) && !['popitem', 'setdefault', 'update'].includes(name)
+        ? forbidden(name, 'list')
+        : undefined;
+  }
+}
+
+function ownItem(value: Value, key: Value): Value | undefined {
+  if (value instanceof Undefined) throw value.error;
+  if (value instanceof Dict) return isHashable(key) ? value.get(key) : undefined;
+  const at = asNumber(key);
+  if (typeof at !== 'bigint') return undefined;
+  const text = asText(value);
+  if (text !== undefined) {
+    const character = at >= 0n && !/[\ud800-\udfff]/.test(text) ? text[Number(at)] : [...text].at(Number(at));
+    return character !== undefined && value instanceof Markup ? new Markup(character) : character;
+  }
+  if (Array.isArray(value)) return value.at(Number(at));
+  if (!(value instanceof Range)) return undefined;
+  const index = at < 0n ? Number(at) + value.length : Number(at);
+  return index >= 0 && index < value.length ? value.at(index) : undefined;
+}
+
+function isHashable(key: Value): boolean {
+  if (key instanceof Tuple) return key.every(isHashable);
+  return key === null || typeof key !== 'object' || key instanceof Markup;
+}
+
+/** Returns `value[start:stop:step]`. @throws `runtime` for what has no slices */
+export function sliceOf(value: Value, parts: readonly (Value | undefined)[], budget: Budget): Value {
+  if (value instanceof Undefined) throw value.error;
+  const [start, stop, step = 1] = parts.map((part) =>
+    part === undefined || part === null ? undefined : integer(part),
+  );
+  if (step === 0) throw failure('slice step cannot be zero');
+  const text = asText(value);
+  if (text === undefined && !Array.isArray(value) && !(value instanceof Range))
+    throw failure(`'${typeName(value)}' object is not subscriptable`);
+  const items = text === undefined ? [...iterate(value)] : [...text];
+  budget.make(items.length);
+  const { length } = items;
+  const clamp = (at: number | undefined, byDefault: number): number => {
+    if (at === undefined) return byDefault;
+    const own = at < 0 ? at + length : at;
+    return step > 0 ? Math.min(length, Math.max(0, own)) : Math.min(length - 1, Math.max(-1, own));
+  };
+  const [from, to] = [clamp(start, step > 0 ? 0 : length - 1), clamp(stop, step > 0 ? length : -1)];
+  const found: Value[] = [];
+  for (let at = from; step > 0 ? at < to : at > to; at += step) found.push(items[at]!);
+  if (text !== undefined) return value instanceof Markup ? new Markup(found.join('')) : found.join('');
+  return value instanceof Tuple ? Tuple.with(found) : found;
+}
+
+/** Calls a value. @throws `runtime` for what cannot be called */
+export function callValue(value: Value, given: Parameters<typeof bind>[0], budget: Budget): Value {
+  if (value instanceof Undefined) throw value.error;
+  if (!(value instanceof Callable)) throw failure(`'${typeName(value)}' object is not callable`);
+  return budget.nested(() => value.call(given, budget));
+}

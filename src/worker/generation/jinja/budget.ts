@@ -1,0 +1,52 @@
+import { TemplateError } from './errors.js';
+
+/** Loops and calls take about a tenth of a microsecond a step. */
+const MAX_STEPS = 10_000_000;
+/** UTF-16 units of all texts, and items of all lists, that a rendering makes. */
+const MAX_SIZE = 50_000_000;
+/** Calls within calls. Each takes some frames of the stack. */
+const MAX_DEPTH = 200;
+/** Bits of an integer. Python refuses to print one of more than 14,000. */
+const MAX_BITS = 15_000;
+
+/**
+ * What one rendering may still use. A template is a program of somebody else's: one that does not end must not stop the
+ * worker, and nothing else runs meanwhile.
+ */
+export class Budget {
+  #steps = MAX_STEPS;
+  #size = MAX_SIZE;
+  #depth = MAX_DEPTH;
+
+  /** @throws `limit` if there were too many */
+  step(count = 1): void {
+    this.#steps -= count;
+    if (this.#steps < 0) throw new TemplateError('limit', `It takes more than ${MAX_STEPS} steps.`);
+  }
+
+  /**
+   * Counts a text or a list before it is made.
+   * @throws `limit` if all together are too large
+   */
+  make(length: number): void {
+    this.#size -= length;
+    if (!(this.#size >= 0)) throw new TemplateError('limit', `It makes texts of more than ${MAX_SIZE} characters.`);
+  }
+
+  /** Checks an integer before it is made. @throws `limit` */
+  integer(bits: number): void {
+    if (!(bits <= MAX_BITS))
+      throw new TemplateError('limit', `It calculates with integers of more than ${MAX_BITS} bits.`);
+  }
+
+  /** Runs a call. @throws `limit` if too many are within one another */
+  nested<Result>(run: () => Result): Result {
+    if (this.#depth === 0) throw new TemplateError('limit', `More than ${MAX_DEPTH} calls are within one another.`);
+    this.#depth -= 1;
+    try {
+      return run();
+    } finally {
+      this.#depth += 1;
+    }
+  }
+}
