@@ -53,7 +53,6 @@ export default defineConfig({
       'comlink',
       'js-yaml',
       '@noble/hashes/sha2.js',
-      '@huggingface/jinja',
       '@cfworker/json-schema',
       '@zip.js/zip.js/lib/zip-core-custom.js',
       'modern-tar',

@@ -40,7 +40,6 @@ export const LIBRARIES = {
     needsCore: true,
     inModules: true,
   },
-  jinja: { entry: `export { Template } from '@huggingface/jinja';`, needed: 'Template', inModules: false },
   yaml: {
     entry: `export { CORE_SCHEMA, loadAll, mapTag, mergeTag } from 'js-yaml';`,
     needed: 'loadAll',

@@ -24,35 +24,86 @@ interface Asked {
   readonly tools?: unknown;
 }
 
+/** A part of a content. Templates that take lists of parts read it as it is. */
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
 /**
- * Returns a conversation whose contents are texts, because not every template takes lists of parts: the parts of a
- * content are joined.
+ * Checks a conversation, whose contents are texts or lists of parts. Calls of tools that are none, null or an empty list,
+ * are left out: templates ask whether there are any.
  * @throws `invalid-input` naming what a conversation must be, and what was given
  */
 export function readChat({ messages, tools }: Asked): Chat {
   if (!Array.isArray(messages) || messages.length === 0)
     throw wrongValue('messages', 'a list of { role, content } with at least one', messages);
-  if (tools !== undefined && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);
-  return { tools, messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`)) };
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);
+  return {
+    tools: tools ?? undefined,
+    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`)),
+  };
 }
 
 /** Reads a message. Only a message that calls tools may have no content. */
 function readMessage(message: unknown, where: string): ChatMessage {
   if (!isPlainObject(message) || typeof message['role'] !== 'string')
     throw wrongValue(where, '{ role, content }', message);
-  const { role, content } = message;
+  const { role, content, tool_calls: calls, ...others } = message;
   const isEmpty = (content === undefined || content === null) && 'tool_calls' in message;
-  return { ...message, role, content: isEmpty ? content : readContent(content, `${where}.content`) };
+  const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
+  const read = isEmpty ? content : readContent(content, `${where}.content`);
+  return { ...others, role: role as string, content: read, ...(hasCalls && { tool_calls: calls }) };
 }
 
-function readContent(content: unknown, where: string): string {
+function readContent(content: unknown, where: string): string | readonly TextPart[] {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content) || content.length === 0)
     throw wrongValue(where, "a text, or a list of { type: 'text', text } with at least one", content);
-  return content
-    .map((part: unknown, at) => {
-      if (isPlainObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') return part['text'];
+  for (const [at, part] of content.entries())
+    if (!isPlainObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string')
       throw wrongValue(`${where}[${at}]`, 'a part of type "text"', isPlainObject(part) ? part['type'] : part);
-    })
-    .join('');
+  return content as readonly TextPart[];
+}
+
+/** Returns a conversation with the parts of each content joined to a text, for a template that takes no parts. */
+export function withJoinedParts(chat: Chat): Chat {
+  const joined = ({ content }: ChatMessage): unknown =>
+    Array.isArray(content) ? (content as readonly TextPart[]).map(({ text }) => text).join('') : content;
+  return { ...chat, messages: chat.messages.map((message) => ({ ...message, content: joined(message) })) };
+}
+
+/**
+ * Returns a conversation with the arguments of calls that are a text of JSON, as OpenAI has them, as mappings, which
+ * templates of Hugging Face take.
+ * @throws `invalid-input` for arguments that are no object of JSON
+ */
+export function withParsedArguments(chat: Chat): Chat {
+  const parsed = chat.messages.map((message, at) => {
+    const calls = message['tool_calls'];
+    if (!Array.isArray(calls)) return message;
+    return {
+      ...message,
+      tool_calls: calls.map((call, index) => parseCall(call, `messages[${at}].tool_calls[${index}]`)),
+    };
+  });
+  return { ...chat, messages: parsed };
+}
+
+function parseCall(call: unknown, where: string): unknown {
+  const owner = isPlainObject(call) && isPlainObject(call['function']) ? call['function'] : call;
+  if (!isPlainObject(owner) || typeof owner['arguments'] !== 'string') return call;
+  const parsed = { ...owner, arguments: parseArguments(owner['arguments'], where) };
+  return owner === call ? parsed : { ...(call as object), function: parsed };
+}
+
+function parseArguments(text: string, where: string): unknown {
+  let value: unknown;
+  try {
+    value = text.trim() === '' ? {} : JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (isPlainObject(value)) return value;
+  throw wrongValue(`${where}.function.arguments`, 'a text of JSON with an object', text);
 }

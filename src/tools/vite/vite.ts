@@ -8,7 +8,6 @@ import { workerScripts } from './worker-scripts.js';
  * The modules of other packages that TabServe's own modules import in a browser. A test compares them with the build.
  */
 const DEPENDENCIES = [
-  '@huggingface/jinja',
   '@noble/hashes/sha2.js',
   '@zip.js/zip.js/lib/zip-core-custom.js',
   'comlink',

@@ -19,7 +19,7 @@ export const FIRST = [
   'worker/handlers/base-handler',
   'worker/handlers/several-labels',
   'worker/tasks/pictures/image-classifier',
-  ...['jinja', 'onnx-webgl', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
+  ...['onnx-webgl', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',
@@ -57,6 +57,8 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/handlers/audio-handler.': 'speech',
   'worker/handlers/speech-files.': 'speech',
   'worker/generation/': 'writing',
+  'worker/generation/jinja/': 'jinja',
+  'worker/generation/jinja/characters.': 'writing',
   'worker/handlers/generation-handler.': 'writing',
   'worker/handlers/encoder-decoder-handler.': 'writing',
   'worker/engines/onnx/kept': 'writing',

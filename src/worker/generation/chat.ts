@@ -2,71 +2,57 @@
 import type { Files } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
-import type { Chat } from '../../shared/chat.js';
+import { withJoinedParts, withParsedArguments, type Chat } from '../../shared/chat.js';
+import { loadScript } from '../../shared/load-script.js';
 import { isRecord } from '../../shared/schema.js';
-import { load } from '../libraries/jinja.js';
+import { readTokenizerConfig, specialTokensOf, TOKENIZER_CONFIG } from '../text/tokenizer-config.js';
+import { continueLast, CUT, isContinued, lastText } from './continued-message.js';
+import { isSpace, stripEnds } from './jinja/characters.js';
+import type { Template } from './jinja/template.js';
 
 /** Writes a conversation as the text that its model was trained on, up to the beginning of the next answer. */
 export type RenderChat = (chat: Chat) => string;
 
 export const CHAT_TEMPLATE = 'chat_template.jinja';
-const TOKENIZER_CONFIG = 'tokenizer_config.json';
-
-interface TokenizerConfig {
-  readonly chat_template?: string | readonly { readonly name: string; readonly template: string }[] | null;
-  readonly [key: string]: unknown;
-}
+/** Of the templates in this folder, transformers takes this one by itself: for conversations with tools. */
+export const TOOL_TEMPLATE = 'additional_chat_templates/tool_use.jinja';
 
 /**
  * Loads the template of a repository: `chat_template.jinja`, or the key of that name in `tokenizer_config.json`, where
  * there may be several by name. With tools, `tool_use` is taken if it is one of them, else `default`, as transformers
  * does.
  * @returns undefined if there is none
- * @throws `model-format` if it is no template
+ * @throws `model-format` if it is no template; `model-config` if it uses what templates do not have here
  */
 export async function loadChatTemplate(files: Files): Promise<RenderChat | undefined> {
-  const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
-  const own = files.has(CHAT_TEMPLATE) ? await files.text(CHAT_TEMPLATE) : (config.chat_template ?? undefined);
-  if (own === undefined) return undefined;
-  const sources = typeof own === 'string' ? { default: own } : namedTemplates(own);
-  const { Template } = await load();
+  const config = await readTokenizerConfig(files);
+  const sources = await sourcesOf(files, config['chat_template']);
+  if (Object.keys(sources).length === 0) return undefined;
+  const { Template: Made } = await loadScript(() => import('./jinja/template.js'));
   const templates = Object.fromEntries(
-    Object.entries(sources).map(([name, source]) => {
-      try {
-        return [name, new Template(source)];
-      } catch (cause) {
-        throw new TabServeError('model-format', `The chat template "${name}" is no template: ${messageOf(cause)}`, {
-          cause,
-        });
-      }
-    }),
+    Object.entries(sources).map(([name, source]) => [name, told(`"${name}"`, () => new Made(source))]),
   );
-  const special = specialTokens(config);
-  return ({ messages, tools }) => {
-    const template = (tools && templates['tool_use']) ?? templates['default'];
+  const special = specialTokensOf(config);
+  return (chat) => {
+    const template = (chat.tools && templates['tool_use']) ?? templates['default'];
     if (!template)
       throw new TabServeError(
         'invalid-input',
         `The repository has the chat templates ${Object.keys(templates).join(', ')}, and no default one.`,
       );
-    try {
-      return template.render({
-        ...special,
-        messages,
-        tools: tools ?? null,
-        documents: null,
-        add_generation_prompt: true,
-      });
-    } catch (cause) {
-      throw new TabServeError(
-        'invalid-input',
-        `The model's chat template refuses these messages: ${messageOf(cause)}`,
-        {
-          cause,
-        },
-      );
-    }
+    return render(template, special, template.takesParts ? chat : withJoinedParts(chat));
   };
+}
+
+/** Returns the templates by their names. Files come before the config, as in transformers. */
+async function sourcesOf(files: Files, own: unknown): Promise<Readonly<Record<string, string>>> {
+  const found = await Promise.all(
+    [CHAT_TEMPLATE, TOOL_TEMPLATE].map(async (path) => (files.has(path) ? await files.text(path) : undefined)),
+  );
+  const named = Object.entries({ default: found[0], tool_use: found[1] }).filter(([, source]) => source !== undefined);
+  if (named.length > 0) return Object.fromEntries(named) as Record<string, string>;
+  if (own === undefined || own === null) return {};
+  return typeof own === 'string' ? { default: own } : namedTemplates(own);
 }
 
 function namedTemplates(templates: unknown): Readonly<Record<string, string>> {
@@ -82,13 +68,62 @@ function namedTemplates(templates: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** Returns the texts of the tokens that templates write: `bos_token` and its like. */
-function specialTokens(config: TokenizerConfig): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(config).flatMap(([name, value]) => {
-      if (!name.endsWith('_token')) return [];
-      const text = typeof value === 'string' ? value : (value as { readonly content?: unknown } | null)?.content;
-      return typeof text === 'string' ? [[name, text]] : [];
-    }),
+/**
+ * Renders a conversation. Arguments of calls are mappings for most templates; a few can only add a text to theirs, and
+ * then get the text that was given.
+ */
+function render(template: Template, special: Readonly<Record<string, unknown>>, chat: Chat): string {
+  const parsed = withParsedArguments(chat);
+  try {
+    return renderOne(template, special, parsed);
+  } catch (error) {
+    if (parsed === chat || kindOf((error as Error).cause) !== 'runtime') throw error;
+    return renderOne(template, special, chat);
+  }
+}
+
+function renderOne(template: Template, special: Readonly<Record<string, unknown>>, chat: Chat): string {
+  const isOpen = isContinued(chat);
+  const { messages, tools } = isOpen ? continueLast(chat) : chat;
+  const text = told('of the model', () =>
+    template.render({ ...special, messages, tools: tools ?? null, documents: null, add_generation_prompt: !isOpen }),
   );
+  return isOpen ? cut(text, lastText(chat)) : text;
+}
+
+/** Returns the text up to where the last message ends. */
+function cut(text: string, last: string): string {
+  const at = text.lastIndexOf(CUT.trim());
+  if (at < 0 || !text.includes(stripEnds(last, isSpace, 'both')))
+    throw new TabServeError(
+      'invalid-input',
+      "The last message is one of the assistant, which the model would continue, but the chat template leaves it out, or a part of it. Remove it, or end with the user's message.",
+    );
+  return text.startsWith(CUT, at) ? text.slice(0, at) : stripEnds(text.slice(0, at), isSpace, 'right');
+}
+
+/** What happened, by the kind of the template's error. */
+const MEANINGS = {
+  syntax: ['model-format', 'is no template'],
+  unsupported: ['model-config', 'needs what TabServe does not have'],
+  limit: ['model-config', 'takes too long, or writes too much'],
+  raised: ['invalid-input', 'refuses these messages'],
+  runtime: ['invalid-input', 'fails on these messages, as in Python'],
+} as const;
+
+function kindOf(error: unknown): keyof typeof MEANINGS | undefined {
+  const kind = (error as { readonly kind?: unknown } | undefined)?.kind;
+  return typeof kind === 'string' && Object.hasOwn(MEANINGS, kind) ? (kind as keyof typeof MEANINGS) : undefined;
+}
+
+/** Runs what may throw a template's error, which it turns into ours. */
+function told<Result>(name: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (cause) {
+    const kind = kindOf(cause);
+    if (!kind) throw cause;
+    const [code, meaning] = MEANINGS[kind];
+    throw new TabServeError(code, `The chat template ${name} ${meaning}: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -20,9 +20,27 @@ export async function readText(blob: Blob, file: string, maxBytes: number): Prom
 export function parseJson(text: string, file: string): unknown {
   if (isDeep(text)) throw new TabServeError('model-format', `${file} is nested more than ${MAX_DEPTH} levels deep.`);
   try {
-    return JSON.parse(text) as unknown;
+    return parsePython(text);
   } catch (cause) {
     throw new TabServeError('model-format', `${file} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** What Python's `json` writes of numbers that JSON does not have; and strings, which are left as they are. */
+const NUMBERS = /"[^"\\]*(?:\\[^][^"\\]*)*"|\bNaN\b|\bInfinity\b/g;
+/** Stands for NaN while JSON is parsed. No file has it. */
+const NOT_A_NUMBER = '\u0000NaN';
+
+/** Parses JSON, also with `NaN`, `Infinity` and `-Infinity`, as Python does. */
+function parsePython(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const read = text.replace(NUMBERS, (found) =>
+      found === 'Infinity' ? '1e999' : found === 'NaN' ? JSON.stringify(NOT_A_NUMBER) : found,
+    );
+    if (read === text) throw error;
+    return JSON.parse(read, (_key, value: unknown) => (value === NOT_A_NUMBER ? NaN : value)) as unknown;
   }
 }
 

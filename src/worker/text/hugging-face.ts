@@ -1,7 +1,5 @@
 import type { Files } from '../../contract/archive.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
-import { wrongValue } from '../../shared/read-options.js';
-import { isRecord } from '../../shared/schema.js';
 import { checkTemplate, checkTokenizer } from './check-tokenizer.js';
 import { findCutPoints } from './cut-points.js';
 import { findLanguages, type Languages } from './languages.js';
@@ -12,11 +10,11 @@ import type { DecoderJson } from './decoders.js';
 import { createDetokenizer } from './detokenizer.js';
 import { tokenBytes } from './token-bytes.js';
 import type { Detokenizer, Encoding, Padding, TextTokenizer } from './tokenizer.js';
+import { addedTokensOf, endsOf, readTokenizerConfig } from './tokenizer-config.js';
 import { truncate, type Truncation } from './truncate.js';
 import { Vocabulary } from './vocabulary.js';
 
 export const TOKENIZER = 'tokenizer.json';
-const TOKENIZER_CONFIG = 'tokenizer_config.json';
 
 type Steps = TokenizerParts['json'];
 
@@ -101,17 +99,20 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       'model-config',
       `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Bare weights cannot have one.`,
     );
-  const json = (await files.json(TOKENIZER)) as TokenizerJson;
-  const config = files.has(TOKENIZER_CONFIG) ? ((await files.json(TOKENIZER_CONFIG)) as TokenizerConfig) : {};
-  checkTokenizer(json);
-  if (!isRecord(config as unknown)) throw wrongValue(TOKENIZER_CONFIG, 'a mapping', config, 'model-format');
+  const given = (await files.json(TOKENIZER)) as TokenizerJson;
+  checkTokenizer(given);
+  const config = (await readTokenizerConfig(files)) as TokenizerConfig & Record<string, unknown>;
   try {
-    const { model } = json;
-    const vocabulary = new Vocabulary(model.vocab, json.added_tokens ?? []);
-    const template = parsePostProcessor(json.post_processor);
+    const { model } = given;
+    const vocabulary = new Vocabulary(model.vocab, given.added_tokens ?? []);
+    const idInFile = (token: string): number | undefined => vocabulary.idOf(token);
+    const added_tokens = await addedTokensOf(files, config, given.added_tokens ?? [], idInFile);
+    vocabulary.add(added_tokens);
+    const json = { ...given, added_tokens };
+    const template = parsePostProcessor(endsOf(config, idInFile) ?? json.post_processor);
     checkTemplate(template);
     const added = { single: addedTokens(template.single), pair: addedTokens(template.pair) };
-    const languages = findLanguages(json.added_tokens ?? [], template, config.src_lang);
+    const languages = findLanguages(added_tokens, template, config.src_lang);
     const truncation = truncationOf(json, config);
     const shorten = shortening(json);
     const encoder = createEncoder({

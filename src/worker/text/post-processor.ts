@@ -27,7 +27,7 @@ export type PostProcessor =
     }
   | { readonly type: 'ByteLevel' }
   | { readonly type: 'Sequence'; readonly processors: readonly PostProcessor[] };
-type TemplateItem =
+export type TemplateItem =
   | { readonly SpecialToken: { readonly id: string; readonly type_id: number } }
   | { readonly Sequence: { readonly id: 'A' | 'B'; readonly type_id: number } };
 

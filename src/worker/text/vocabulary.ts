@@ -5,9 +5,9 @@ export class Vocabulary {
   /** The ids of the model's own tokens. */
   readonly ids: ReadonlyMap<string, number>;
   /** The tokens that the tokenizer adds to the model's, by their contents. */
-  readonly #added: ReadonlyMap<string, AddedTokenJson>;
+  #added: ReadonlyMap<string, AddedTokenJson> = new Map();
   readonly #tokens: string[] = [];
-  readonly #special = new Set<number>();
+  #special: ReadonlySet<number> = new Set();
 
   /** @param vocab `vocab` of the model: a mapping to ids, or a list of tokens and scores, in the order of their ids */
   constructor(vocab: object, added: readonly AddedTokenJson[]) {
@@ -20,11 +20,14 @@ export class Vocabulary {
     // `Object.entries` takes twice as long for an object of 100,000 keys.
     else for (const token in vocab) add(token, (vocab as Readonly<Record<string, number>>)[token]!);
     this.ids = ids;
+    this.add(added);
+  }
+
+  /** Sets the tokens that the tokenizer adds. */
+  add(added: readonly AddedTokenJson[]): void {
     this.#added = new Map(added.map((token) => [token.content, token]));
-    for (const { id, content, special } of added) {
-      this.#tokens[id] = content;
-      if (special) this.#special.add(id);
-    }
+    for (const { id, content } of added) this.#tokens[id] = content;
+    this.#special = new Set(added.filter(({ special }) => special).map(({ id }) => id));
   }
 
   /** The tokens that the tokenizer adds. */

@@ -9,6 +9,7 @@ import { createGlobals } from './globals.js';
 import { parseTemplate } from './parse.js';
 import { Renderer } from './run.js';
 import { Scope } from './scope.js';
+import { takesParts } from './takes-parts.js';
 import { toPython } from './values.js';
 
 export { TemplateError } from './errors.js';
@@ -16,10 +17,13 @@ export { TemplateError } from './errors.js';
 /** A template that is ready to be rendered. */
 export class Template {
   readonly #body: Body;
+  /** Whether it takes lists of parts as the contents of messages. */
+  readonly takesParts: boolean;
 
   /** @throws `TemplateError` if it is no template, or has a block that is not known here */
   constructor(source: string) {
     this.#body = bounded(() => parseTemplate(source));
+    this.takesParts = bounded(() => takesParts(this.#body));
   }
 
   /**

@@ -14,6 +14,8 @@ import { timmConfigOf, timmProcessing } from './timm.js';
 
 export const TOKENIZER = 'tokenizer.json';
 const TOKENIZER_CONFIG = 'tokenizer_config.json';
+const SPECIAL_TOKENS_MAP = 'special_tokens_map.json';
+const ADDED_TOKENS = 'added_tokens.json';
 
 /** The files and keys that define the preprocessing. */
 export interface Prepared {
@@ -60,6 +62,9 @@ async function textConfig(
     );
   const settings = await source.read(TOKENIZER_CONFIG, undefined, MAX_METADATA_BYTES);
   const limits = settings ? await readObject(settings, TOKENIZER_CONFIG) : {};
+  // transformers reads them only then, too, and most repositories have them still.
+  const old = 'added_tokens_decoder' in limits ? [] : [SPECIAL_TOKENS_MAP, ADDED_TOKENS];
+  const tokens = await Promise.all(old.map((path) => source.read(path, undefined, MAX_METADATA_BYTES)));
   const sentences = task.sentenceTransformers
     ? await (
         await loadScript(() => import('./sentence-transformers.js'))
@@ -70,7 +75,11 @@ async function textConfig(
   const part = task.processor === 'both' ? config['text_config'] : config;
   return {
     handler: { ...(isLimited && isRecord(part) && maxLengthOf(part, limits)), ...sentences.handler },
-    files: { ...(settings && { [TOKENIZER_CONFIG]: settings }), ...sentences.files },
+    files: {
+      ...(settings && { [TOKENIZER_CONFIG]: settings }),
+      ...Object.fromEntries(old.flatMap((path, at) => (tokens[at] ? [[path, tokens[at]]] : []))),
+      ...sentences.files,
+    },
   };
 }
 

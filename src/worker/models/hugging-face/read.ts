@@ -21,6 +21,9 @@ import { withExports } from './no-model.js';
 import { withParts } from './parts.js';
 import type { Source } from '../sources/source.js';
 
+/** The second of these is only beside the first one. */
+const [CHAT_TEMPLATE, TOOL_TEMPLATE] = ['chat_template.jinja', 'additional_chat_templates/tool_use.jinja'];
+
 /** What repositories of sentence-transformers have. */
 const SENTENCES = 'modules.json';
 
@@ -75,7 +78,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     (task?.files ?? []).map(async (path) => {
       if (path === HF_CONFIG) files[path] = file;
       else if (path === PREPROCESSOR) addJson(await readProcessor(source), path, files);
-      else await addFile(source, path, files);
+      else if (path !== TOOL_TEMPLATE || (await source.has(CHAT_TEMPLATE))) await addFile(source, path, files);
     }),
   );
   const { handler: keys, files: more, isText } = await inputs;

@@ -19,7 +19,7 @@ export const WRITING = {
     processor: 'tokenizer',
     models: ['model', 'decoder_model_merged'],
     generates: true,
-    files: ['generation_config.json', 'chat_template.jinja', 'config.json'],
+    files: ['generation_config.json', 'chat_template.jinja', 'additional_chat_templates/tool_use.jinja', 'config.json'],
     nearest: [{ order: 190, reads: 'texts', input: 'past_key_values', main: { rank: 3 } }],
   },
   text_to_text: {

@@ -6,7 +6,7 @@ import { describeValue } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { CHAT_TEMPLATE, loadChatTemplate, type RenderChat } from '../../generation/chat.js';
+import { CHAT_TEMPLATE, loadChatTemplate, TOOL_TEMPLATE, type RenderChat } from '../../generation/chat.js';
 import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
 import { checkKeys } from '../../../shared/check-keys.js';
 import { Decoder } from '../../generation/decoder.js';
@@ -69,7 +69,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     processor: 'tokenizer',
     models: ['model', 'decoder_model_merged'],
     generates: true,
-    files: [GENERATION_CONFIG, CHAT_TEMPLATE, HF_CONFIG],
+    files: [GENERATION_CONFIG, CHAT_TEMPLATE, TOOL_TEMPLATE, HF_CONFIG],
     handlerConfig(config) {
       const contextLength = contextLengthOf(config);
       return contextLength === undefined ? {} : { contextLength };
