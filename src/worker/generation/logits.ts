@@ -4,6 +4,7 @@
  */
 
 import { TabServeError } from '../../contract/errors.js';
+import { addBiases, endsWith, suppress, type FileRules } from './file-rules.js';
 import { softmax } from '../outputs/scores.js';
 
 /** The settings that change logits. Names and meanings are those of transformers' `GenerationConfig`. */
@@ -19,6 +20,8 @@ export interface LogitRules {
   /** The last new token of an answer that reaches the limit. */
   readonly forcedEosTokenIds?: readonly number[] | undefined;
   readonly maxNewTokens: number;
+  /** What the repository's own file rules; undefined for nothing. */
+  readonly fileRules?: FileRules | undefined;
   /** What the model itself rules out, in place, after all others. */
   readonly ruleOut?: ((logits: Float32Array, progress: Progress) => void) | undefined;
 }
@@ -62,6 +65,8 @@ function overflow(logit: number): TabServeError {
 export function applyRules(logits: Float32Array, progress: Progress, rules: LogitRules): void {
   const { tokens, newTokens } = progress;
   const { repetitionPenalty: penalty = 1, noRepeatNgramSize: size = 0, minNewTokens = 0 } = rules;
+  const { fileRules } = rules;
+  if (fileRules) addBiases(logits, tokens, fileRules.sequenceBias);
   if (penalty !== 1)
     for (const token of new Set(tokens))
       if (token < logits.length) logits[token]! *= logits[token]! < 0 ? penalty : 1 / penalty;
@@ -74,6 +79,9 @@ export function applyRules(logits: Float32Array, progress: Progress, rules: Logi
   if (newTokens < minNewTokens) for (const token of rules.eosTokenIds) logits[token] = -Infinity;
   if (newTokens === 0 && rules.forcedBosTokenId !== undefined) keepOnly(logits, [rules.forcedBosTokenId]);
   else if (newTokens === rules.maxNewTokens - 1 && rules.forcedEosTokenIds) keepOnly(logits, rules.forcedEosTokenIds);
+  // With a forced first token, the answer begins after it, if nothing was read before.
+  const first = rules.forcedBosTokenId !== undefined && tokens.length - newTokens <= 1 ? 1 : 0;
+  if (fileRules) suppress(logits, newTokens === first, fileRules);
   rules.ruleOut?.(logits, progress);
 }
 
@@ -84,11 +92,6 @@ function endsOfNgrams(tokens: readonly number[], size: number): readonly number[
   for (let at = 0; at + size <= tokens.length; at++)
     if (start.every((token, index) => tokens[at + index] === token)) found.push(tokens[at + size - 1]!);
   return found;
-}
-
-function endsWith(tokens: readonly number[], end: readonly number[]): boolean {
-  const at = tokens.length - end.length;
-  return at >= 0 && end.every((token, index) => tokens[at + index] === token);
 }
 
 function keepOnly(logits: Float32Array, tokens: readonly number[]): void {

@@ -80,6 +80,16 @@ function checkDefaults(defaults: Json, names: readonly string[], file: string, s
   checkSection(schema, Object.fromEntries(own), file, () => {});
 }
 
+/** What has an effect by the file, and is no param of a handler of texts. */
+const APPLIED = new Set([
+  'maxLength',
+  'minLength',
+  'stopStrings',
+  'suppressTokens',
+  'beginSuppressTokens',
+  'sequenceBias',
+]);
+
 /**
  * Returns the keys of a `generation_config.json` that change answers in transformers, and that the handler does not
  * have. A value that changes nothing, such as `num_beams: 1`, is none.
@@ -87,7 +97,7 @@ function checkDefaults(defaults: Json, names: readonly string[], file: string, s
 function ignoredDefaults(defaults: Json, schema: ConfigSchema): readonly string[] {
   const harmless = new Set<unknown>([undefined, null, false, 0, 1, '']);
   return [...UNSUPPORTED]
-    .filter((name) => !Object.hasOwn(schema, name) && name !== 'maxLength' && name !== 'minLength')
+    .filter((name) => !Object.hasOwn(schema, name) && !APPLIED.has(name))
     .map(snakeCase)
     .filter((key) => !harmless.has(defaults[key]));
 }

@@ -4,6 +4,7 @@ import { TabServeError } from '../../contract/errors.js';
 import { describeValue } from '../../contract/describe-value.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import type { Json } from '../../shared/hugging-face.js';
+import { readFileRules, stopStringsOf } from './file-rules.js';
 import type { Automaton } from './grammar/automaton.js';
 import type { LogitRules, SamplingRules } from './logits.js';
 import type { ModelFacts } from './model-facts.js';
@@ -90,7 +91,10 @@ export interface GenerationParams {
   readonly noRepeatNgramSize?: number;
   /** Sequences of tokens that must not be written. */
   readonly badWordsIds?: readonly Tokens[];
-  /** Texts at which the answer ends. They are not part of it. */
+  /**
+   * Texts at which the answer ends. They are not part of it. Default: stop_strings of generation_config.json. A special
+   * token ends the answer if it is one of them.
+   */
   readonly stop?: StopText | readonly StopText[];
   /** The tokens that end the answer. Default: those of generation_config.json. */
   readonly eosTokenId?: TokenId | readonly TokenId[];
@@ -155,7 +159,8 @@ export function readSettings(
             seed: own('seed') ?? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER),
           }
         : undefined,
-    stop: [own('stop') ?? []].flat(),
+    stop: [own('stop') ?? stopStringsOf(defaults)].flat(),
+    fileRules: readFileRules(defaults),
     returnLogprobs: own('returnLogprobs') === true,
   };
   const { forcedBosTokenId, forcedEosTokenIds = [] } = settings;

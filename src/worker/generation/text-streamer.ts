@@ -18,10 +18,17 @@ export class TextStreamer {
   #pending = '';
   #isStopped = false;
 
-  /** @param stops the answer ends before the first of them */
-  constructor(detokenizer: Detokenizer, stops: readonly string[]) {
+  /**
+   * @param stops the answer ends before the first of them
+   * @param before the token before the answer, if it continues a text: then a space that the answer begins with is one
+   */
+  constructor(detokenizer: Detokenizer, stops: readonly string[], before?: number) {
     this.#detokenizer = detokenizer;
     this.#stops = stops;
+    const piece = before === undefined ? undefined : detokenizer.pieceOf(before);
+    if (piece === undefined) return;
+    this.#window = [piece];
+    this.#taken = detokenizer.join(this.#window).length;
   }
 
   /** Whether a stop string has been found. No text comes after it. */

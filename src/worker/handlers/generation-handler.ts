@@ -44,6 +44,8 @@ export interface Prompt<Own extends Settings = Settings> {
   /** Of the row's text; none if it is an image. */
   readonly tokens: readonly number[];
   readonly settings: Own;
+  /** Whether the answer continues the prompt: its text begins where that of the prompt ends. */
+  readonly isContinued?: boolean;
 }
 
 /** What the model has generated for a row. */
@@ -217,7 +219,10 @@ export abstract class GenerationHandler<
     const begun = context.resumed(index) as Resume | undefined;
     const prompt = begun ? withSeed(given, begun.seed) : given;
     const guided = this.#guidedAnswer(prompt.settings);
-    const streamer = new TextStreamer((guided ?? this.tokenizer).detokenizer, prompt.settings.stop);
+    const before = prompt.isContinued && !guided ? this.#lastOfText(prompt.tokens) : undefined;
+    const streamer = new TextStreamer((guided ?? this.tokenizer).detokenizer, prompt.settings.stop, before);
+    const stopTokens = this.#specialTokens(prompt.settings.stop);
+    let hasStopToken = false;
     const seed = prompt.settings.sampling?.seed;
     const [tokens, logprobs, written]: [number[], number[], number[]] = [[], [], []];
     let [text, cachedTokens] = ['', 0];
@@ -231,7 +236,7 @@ export abstract class GenerationHandler<
       const resume = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), seed, isLast };
       await context.send(index, part, resume satisfies Resume);
     };
-    const isStopped = (): boolean => streamer.isStopped || guided?.isComplete === true;
+    const isStopped = (): boolean => hasStopToken || streamer.isStopped || guided?.isComplete === true;
     const choose: GenerateTools['choose'] = (logits, own, progress) => {
       guided?.mask(logits);
       return this.nextToken(logits, own, progress);
@@ -243,6 +248,8 @@ export abstract class GenerationHandler<
       if (step.finishReason === 'length') finishReason = 'length';
       ({ cachedTokens = cachedTokens, parts = parts } = step);
       for (const token of step.text) {
+        hasStopToken = stopTokens.has(token);
+        if (hasStopToken) break;
         guided?.add(token);
         written.push(token);
         await send(streamer.add(token), false);
@@ -252,6 +259,18 @@ export abstract class GenerationHandler<
     await send(streamer.end(), true);
     if (isStopped()) finishReason = 'stop';
     return { text, tokens, logprobs, finishReason, promptTokens: prompt.tokens.length, cachedTokens, parts };
+  }
+
+  /** Returns the last token of a prompt that is text. */
+  #lastOfText(tokens: readonly number[]): number | undefined {
+    return tokens.findLast((token) => this.tokenizer.detokenizer.pieceOf(token) !== undefined);
+  }
+
+  /** Returns those of some texts that are special tokens: they are in no text, so they are looked for as tokens. */
+  #specialTokens(texts: readonly string[]): ReadonlySet<number> {
+    const { idOf, detokenizer } = this.tokenizer;
+    const ids = texts.map((text) => idOf(text)).filter((id) => id !== undefined);
+    return new Set(ids.filter((id) => detokenizer.pieceOf(id) === undefined));
   }
 
   #guidedAnswer({ grammar, eosTokenIds }: Settings): GuidedAnswer | undefined {

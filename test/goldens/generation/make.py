@@ -37,6 +37,10 @@ CASES = {
     "badWordsIds": {"bad_words_ids": [[12], [5, 6, 20], [30, 31], [6, 7]], "eos_token_id": EOS},
     "minNewTokens": {"min_new_tokens": 2, "eos_token_id": [EOS, 17]},
     "all of them": {"do_sample": True, "temperature": 0.9, "top_k": 12, "top_p": 0.95, "min_p": 0.02, "repetition_penalty": 1.2, "no_repeat_ngram_size": 2, "bad_words_ids": [[33]], "min_new_tokens": 4, "eos_token_id": EOS},
+    "suppress_tokens": {"suppress_tokens": [2, 11]},
+    "begin_suppress_tokens": {"begin_suppress_tokens": [4, 7]},
+    "sequence_bias": {"sequence_bias": [[[12], 2.5], [[30, 31], -4.0], [[5, 6, 20], 10.0], [[12, 30, 31], 1.0], [[6, 9], 3.0]]},
+    "sequence_bias and penalty": {"sequence_bias": [[[12], -50.0], [[30], 5.0]], "repetition_penalty": 1.5, "suppress_tokens": [12]},
 }
 
 

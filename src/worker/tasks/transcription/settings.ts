@@ -93,7 +93,9 @@ export function readSpeechSettings(
         }
       : undefined,
   });
-  return { ...settings, start, hasTimes, ruleOut };
+  // `ruleOut` has them, because a request may set them.
+  const fileRules = settings.fileRules && { ...settings.fileRules, suppressTokens: [], beginSuppressTokens: [] };
+  return { ...settings, fileRules, start, hasTimes, ruleOut };
 }
 
 /** What discards or repeats an answer in transformers. */

@@ -120,7 +120,8 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   protected override async promptOf(input: TextGeneratorInput, index: number, context: Context): Promise<Prompt> {
     const tokens = await this.#tokensOf(input);
     checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
-    return { tokens, settings: this.settingsOf((name) => this.param(name, index, context), tokens.length) };
+    const settings = this.settingsOf((name) => this.param(name, index, context), tokens.length);
+    return { tokens, settings, isContinued: true };
   }
 
   protected override settingsOf(param: (name: string) => never, promptLength: number): Settings {

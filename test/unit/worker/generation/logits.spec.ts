@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { searchBeams } from '../../../../src/worker/generation/beams.ts';
+import { readFileRules } from '../../../../src/worker/generation/file-rules.ts';
 import { applyRules, applySampling, checkLogits } from '../../../../src/worker/generation/logits.ts';
 import { draw, logProbability, argmax, randomAt } from '../../../../src/worker/generation/sample.ts';
 import { softmax } from '../../../../src/worker/outputs/scores.ts';
@@ -36,6 +37,7 @@ for (const { name, config, steps } of goldens.cases)
           minNewTokens: config['min_new_tokens'],
           eosTokenIds: eos === undefined ? [] : [eos].flat(),
           maxNewTokens: 20,
+          fileRules: readFileRules(config),
         },
       );
       if (config['do_sample'])
