@@ -32,8 +32,10 @@ for (const [file, expected] of Object.entries(json(output))) {
       }
     }
     if (right.error === undefined && got.text === right.text) equal += 1;
-    else if (shows) console.log(`${file} × ${name}\n  got:   ${JSON.stringify(got)}\n  right: ${JSON.stringify(right)}`);
-    else console.log(`${file} × ${name}: ${got.error ?? (right.error ? `Python fails: ${right.error}` : 'another text')}`);
+    else if (shows)
+      console.log(`${file} × ${name}\n  got:   ${JSON.stringify(got)}\n  right: ${JSON.stringify(right)}`);
+    else
+      console.log(`${file} × ${name}: ${got.error ?? (right.error ? `Python fails: ${right.error}` : 'another text')}`);
   }
 }
 console.log(`${equal} of ${all} are equal, ${refused} of which both refuse.`);

@@ -45,6 +45,22 @@ def snippets():
     return [render(one, {"messages": [], **given["variables"]}) for one in given["snippets"]]
 
 
+CONTINUED = ["The answer is", "The answer is ", "  The answer", [{"type": "text", "text": "One "}, {"type": "text", "text": "two "}], "<think>a</think>b"]
+
+
+def continued():
+    """Returns what each of our templates makes of conversations whose last message is continued."""
+    found = []
+    for file in sorted((HERE / "templates").glob("*.jinja")):
+        for content in CONTINUED:
+            messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": content}]
+            own = json.loads(json.dumps(messages))
+            template = file.read_bytes().decode("utf-8")
+            right = render(template, {"messages": own, "add_generation_prompt": False, "continue_final_message": True})
+            found.append({"template": file.name, "messages": messages, **right})
+    return found
+
+
 def write(path, value):
     pathlib.Path(path).write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
@@ -61,4 +77,5 @@ def main(folder, output):
 if __name__ == "__main__":
     if not sys.argv[1:]:
         write(HERE / "snippets.expected.json", snippets())
+        write(HERE / "continued.expected.json", continued())
     main(*(sys.argv[1:] or [HERE / "templates", HERE / "expected.json"]))

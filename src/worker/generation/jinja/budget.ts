@@ -1,9 +1,9 @@
 import { TemplateError } from './errors.js';
 
-/** Loops and calls take about a tenth of a microsecond a step. */
-const MAX_STEPS = 10_000_000;
-/** UTF-16 units of all texts, and items of all lists, that a rendering makes. */
-const MAX_SIZE = 50_000_000;
+/** A step takes up to a microsecond. A conversation of 1000 messages has some hundred thousand. */
+const MAX_STEPS = 3_000_000;
+/** UTF-16 units of all texts, and items of all lists, that a rendering makes. A long prompt has some million. */
+const MAX_SIZE = 20_000_000;
 /** Calls within calls. Each takes some frames of the stack. */
 const MAX_DEPTH = 200;
 /** Bits of an integer. Python refuses to print one of more than 14,000. */

@@ -6,7 +6,7 @@ import { failure } from './errors.js';
 import { formatPercent } from './format.js';
 import type { Filter, Filters, FilterTools } from './filter.js';
 import { escaped, toJson, toText } from './print.js';
-import { split } from './text-methods.js';
+import { replaceText, split } from './text-methods.js';
 import { asText, Dict, Markup, Tuple, type Value } from './values.js';
 
 /** Returns a text as it is, and another value printed: `Markup` stays. */
@@ -165,16 +165,8 @@ export const TEXT_FILTERS: Filters = {
   lower: mapped((own) => own.toLowerCase()),
   replace: [
     ['old', 'new', 'count'],
-    (value, { budget }, old, fresh, most) => {
-      const [own, from, to] = [toText(value), toText(needed(old)), toText(needed(fresh))];
-      const parts = from === '' ? ['', ...own, ''] : own.split(from);
-      const times =
-        most === undefined || most === null || integer(most) < 0
-          ? parts.length - 1
-          : Math.min(parts.length - 1, integer(most));
-      budget.make(own.length + times * to.length);
-      return [parts.slice(0, times + 1).join(to), ...parts.slice(times + 1)].join(from);
-    },
+    (value, { budget }, old, fresh, most) =>
+      replaceText(toText(value), toText(needed(old)), toText(needed(fresh)), most === null ? undefined : most, budget),
   ],
   safe: [[], (value) => new Markup(toText(value))],
   string: [[], soft],

@@ -111,9 +111,12 @@ export class Renderer extends Evaluator {
     const items: Value[] = [];
     for (const item of iterate(of)) {
       this.budget.step();
-      const inner = new Scope(scope);
-      if (test) assign(target, item, inner);
-      if (!test || isTrue(this.value(test, inner))) items.push(item);
+      if (test) {
+        const inner = new Scope(scope);
+        assign(target, item, inner);
+        if (!isTrue(this.value(test, inner))) continue;
+      }
+      items.push(item);
     }
     return items;
   }

@@ -2,7 +2,8 @@ import { orElse, Undefined, type Value } from './values.js';
 
 /** The variables of a block. What it does not have is looked up in the blocks around it. */
 export class Scope {
-  readonly #own = new Map<string, Value>();
+  /** Made with the first variable: many blocks have none. */
+  #own: Map<string, Value> | undefined;
 
   constructor(private readonly outer: Scope | ReadonlyMap<string, Value>) {}
 
@@ -11,12 +12,13 @@ export class Scope {
   }
 
   find(name: string): Value | undefined {
-    const own = this.#own.get(name);
+    const own = this.#own?.get(name);
     if (own !== undefined) return own;
     return this.outer instanceof Scope ? this.outer.find(name) : this.outer.get(name);
   }
 
   set(name: string, value: Value): void {
+    this.#own ??= new Map();
     this.#own.set(name, value);
   }
 }

@@ -87,25 +87,18 @@ function count(own: string, part: string): number {
   return part === '' ? lengthOfText(own) + 1 : own.split(part).length - 1;
 }
 
-function replace(
-  { own, budget, insert }: Receiver,
-  from: Value | undefined,
-  to: Value | undefined,
-  most: Value | undefined,
-): string {
-  const [old, fresh] = [text(from), insert(to)];
+function replace({ own, budget, insert }: Receiver, ...args: (Value | undefined)[]): string {
+  return replaceText(own, text(args[0]), insert(args[1]), args[2], budget);
+}
+
+/** Returns a text with a part replaced, at most so many times. */
+export function replaceText(own: string, old: string, fresh: string, most: Value | undefined, budget: Budget): string {
   const found = count(own, old);
   const times = most === undefined || integer(most) < 0 ? found : Math.min(found, integer(most));
   budget.make(own.length + times * fresh.length);
   const parts = old === '' ? ['', ...own, ''] : own.split(old);
-  const kept = parts.slice(0, times + 1);
-  return (
-    kept.join(fresh) +
-    parts
-      .slice(times + 1)
-      .map((part) => old + part)
-      .join('')
-  );
+  const rest = parts.slice(times + 1).map((part) => old + part);
+  return parts.slice(0, times + 1).join(fresh) + rest.join('');
 }
 
 /** Splits at runs of spaces, or at a separator; at most so many times, from one side on. */
@@ -241,7 +234,7 @@ export function textMethod(
   const insert = (value: Value | undefined): string => (isMarkup && value !== undefined ? escaped(value) : text(value));
   return (given, budget) => {
     const own = isMarkup ? self.text : self;
-    budget.step(1 + own.length / 64);
+    budget.make(own.length / 4);
     return marked(run({ own, budget, insert }, ...bind(given, names, `${name}()`)), isMarkup);
   };
 }
