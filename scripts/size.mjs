@@ -61,7 +61,8 @@ const LIMITS = [
   { what: 'tfjs: a layers model, in addition', limit: 75, measure: () => file('standalone/tfjs-layers.js') },
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
-  { what: 'the build', limit: 2760, measure: all },
+  // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
+  { what: 'the build', limit: 2838, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -30,7 +30,7 @@ export type Expression =
   | {
       readonly type: 'if';
       readonly test: Expression;
-      readonly then: Expression;
+      readonly value: Expression;
       readonly otherwise: Expression | undefined;
     };
 

@@ -1,5 +1,5 @@
 /** What `value.name`, `value[key]` and `value[a:b]` are. */
-import { bind, callable, integer, needed } from './arguments.js';
+import { callable, integer, needed } from './arguments.js';
 import type { Budget } from './budget.js';
 import { asNumber, isEqual, iterate } from './compare.js';
 import { failure, unsupported } from './errors.js';
@@ -18,6 +18,7 @@ import {
   typeName,
   Undefined,
   View,
+  type Arguments,
   type Value,
 } from './values.js';
 
@@ -177,7 +178,7 @@ export function sliceOf(value: Value, parts: readonly (Value | undefined)[], bud
 }
 
 /** Calls a value. @throws `runtime` for what cannot be called */
-export function callValue(value: Value, given: Parameters<typeof bind>[0], budget: Budget): Value {
+export function callValue(value: Value, given: Arguments, budget: Budget): Value {
   if (value instanceof Undefined) throw value.error;
   if (!(value instanceof Callable)) throw failure(`'${typeName(value)}' object is not callable`);
   return budget.nested(() => value.call(given, budget));

@@ -24,9 +24,13 @@ export function stripEnds(
   return text.slice(start, end);
 }
 
+/** What ends a line, for a regular expression's class. */
+const BREAKS = '\\n\\v\\f\\r\\x1c-\\x1e\\x85\\u2028\\u2029';
+const LINE_BREAK = new RegExp(`(\\r\\n|[${BREAKS}])`);
+
 /** Returns the lines of a text, as `str.splitlines` does. */
 export function splitLines(text: string, keepsEnds = false): string[] {
-  const lines = text.split(/(\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029])/);
+  const lines = text.split(LINE_BREAK);
   const found: string[] = [];
   for (let at = 0; at < lines.length; at += 2) {
     const [line, end] = [lines[at]!, lines[at + 1] ?? ''];

@@ -1,18 +1,6 @@
 /** Truth, length, equality and order of Python's values. */
 import { failure } from './errors.js';
-import {
-  Dict,
-  Iteration,
-  Markup,
-  Namespace,
-  Range,
-  Tuple,
-  typeName,
-  Undefined,
-  View,
-  asText,
-  type Value,
-} from './values.js';
+import { Dict, Iteration, Namespace, Range, Tuple, typeName, Undefined, View, asText, type Value } from './values.js';
 
 export function isTrue(value: Value): boolean {
   if (typeof value === 'boolean') return value;

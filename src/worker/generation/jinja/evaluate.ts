@@ -69,7 +69,7 @@ export class Evaluator {
       case 'compare':
         return this.#compare(expression, scope);
       case 'if':
-        if (isTrue(value(expression.test))) return value(expression.then);
+        if (isTrue(value(expression.test))) return value(expression.value);
         return expression.otherwise ? value(expression.otherwise) : new Undefined('the inline if has no else');
     }
   }

@@ -187,8 +187,8 @@ export const LIST_FILTERS: Filters = {
     [],
     (value, tools) => {
       const own = asText(value);
-      if (own === undefined) return new Iteration(listOf(value, tools).reverse());
-      const reversed = [...own].reverse().join('');
+      if (own === undefined) return new Iteration(listOf(value, tools).toReversed());
+      const reversed = [...own].toReversed().join('');
       return value instanceof Markup ? new Markup(reversed) : reversed;
     },
   ],

@@ -7,10 +7,11 @@ const NO_ARGUMENTS: Call = { args: [], named: [], rest: undefined, namedRest: un
 /** @param takesIf whether `a if b else c` may follow */
 export function parseExpression(stream: Stream, takesIf = true): Expression {
   let value = parseOr(stream);
-  while (takesIf && stream.skip('name', 'if')) {
+  if (!takesIf) return value;
+  while (stream.skip('name', 'if')) {
     const test = parseOr(stream);
     const otherwise = stream.skip('name', 'else') ? parseExpression(stream) : undefined;
-    value = { type: 'if', test, then: value, otherwise };
+    value = { type: 'if', test, value, otherwise };
   }
   return value;
 }

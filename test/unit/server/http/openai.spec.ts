@@ -227,7 +227,7 @@ test('a model of another kind is refused before it runs; the answer of a class o
   expect(await refusal('Own', 'text', embed)).toEqual([noVectors('Own'), 1]);
 });
 
-test('messages reach the handler with the texts of their parts; other parts are refused', async () => {
+test('messages reach the handler with parts of texts and without empty lists of calls; other parts are refused', async () => {
   const { client, openai } = await faked();
   const tools = [{ type: 'function' as const, function: { name: 'f', parameters: {} } }];
   await openai.chat.completions.create({
@@ -248,8 +248,14 @@ test('messages reach the handler with the texts of their parts; other parts are 
   expect(client.asked[0]!.input).toEqual({
     messages: [
       { role: 'system', content: 'Be kind.' },
-      { role: 'user', content: 'One, two' },
-      { role: 'assistant', content: '', tool_calls: [] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'One, ' },
+          { type: 'text', text: 'two' },
+        ],
+      },
+      { role: 'assistant', content: '' },
     ],
     tools,
   });
