@@ -9,6 +9,8 @@ export type AudioSamples =
       readonly samples: Float32Array;
       /** Samples per second: a whole number, 1,000 to 768,000. */
       readonly sampleRate: number;
+      /** Samples that were lost before these, as `audioChunks` counts them. It changes no answer. */
+      readonly dropped?: number;
     }
   | {
       /** Channels of equal length. A handler takes their mean. */

@@ -417,6 +417,38 @@ test('snippet house.ts @once', async ({ page }) => {
   expect(Math.abs(Number(lines[0]) - (50 * blue + 20 * 3 + 300 * 0.8 + 10))).toBeLessThan(0.5);
 });
 
+test('snippet voice.ts: a file, and a microphone before which somebody speaks @once @full', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<input type="file"><button>Listen</button>');
+  await page.evaluate(() => {
+    navigator.mediaDevices.getUserMedia = async () => {
+      const context = new AudioContext();
+      const file = await fetch('/models/vad/samples/platform.wav');
+      const buffer = await context.decodeAudioData(await file.arrayBuffer());
+      const source = new AudioBufferSourceNode(context, { buffer });
+      const destination = new MediaStreamAudioDestinationNode(context);
+      source.connect(destination);
+      source.start();
+      source.onended = () => destination.stream.getTracks().forEach((track) => track.stop());
+      return destination.stream;
+    };
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/voice.ts' });
+  // The snippet listens to the input once the model is open. A file that is chosen again is no change.
+  let file = 'fan';
+  await expect(async () => {
+    file = file === 'fan' ? 'platform' : 'fan';
+    await page.locator('input').setInputFiles(`public/models/vad/samples/${file}.wav`);
+    await expect.poll(() => lines[0], { timeout: 2000 }).toMatch(/^speech from \d+\.\d s to \d+\.\d s$/);
+  }).toPass();
+  await page.locator('button').click();
+  await expect.poll(() => lines.at(-1), { timeout: 30_000 }).toMatch(/^speech ends at \d+\.\d s$/);
+  expect(lines).toContainEqual(expect.stringMatching(/^speech starts at \d+\.\d s$/));
+});
+
 /** Gives a page a camera before which a cat sits. */
 async function seatCat(page: Page): Promise<void> {
   await page.evaluate(async () => {

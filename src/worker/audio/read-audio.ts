@@ -32,7 +32,7 @@ export async function openAudio(input: AudioInput): Promise<Recording> {
       'invalid-input',
       `Expected audio: a Blob or File, an AudioBuffer, a URL object, or { samples, sampleRate } with a Float32Array; got ${describeValue(input)}.`,
     );
-  checkKeys(input, [given.channels === undefined ? 'samples' : 'channels', 'sampleRate']);
+  checkKeys(input, given.channels === undefined ? ['samples', 'sampleRate', 'dropped'] : ['channels', 'sampleRate']);
   checkSampleRate(sampleRate, "The audio's");
   const samples = meanOfChannels(channels as Float32Array[]);
   return { sampleRate, length: samples.length, blocks: () => [samples] };

@@ -199,6 +199,7 @@ const BAD: readonly (readonly [what: string, input: unknown, message: RegExp])[]
   ['integers', { samples: new Int16Array(4), sampleRate: 8_000 }, /Float32Array/],
   ['a string', 'speech.wav', /Expected audio.*"speech.wav"/],
   ['an unknown key', { samples: silence, sampleRate: 8_000, chanels: 2 }, /unknown key "chanels"/],
+  ['a count of lost channels', { channels: [silence], dropped: 1, sampleRate: 8_000 }, /unknown key "dropped"/],
   ['samples beside channels', { channels: [silence], samples: silence, sampleRate: 8_000 }, /unknown key "samples"/],
   ['null', null, /Expected audio.*null/],
 ];
