@@ -190,6 +190,11 @@ export interface Handler {
    */
   readonly batchesAtOnce?: number;
   /**
+   * Whether `inference` runs the model on each row of a batch alone, or on several only where that gives the same
+   * numbers. Other handlers get one row at a time if their model quantizes at run time.
+   */
+  readonly runsRowsAlone?: boolean;
+  /**
    * A golden example that has its inputs compares what it computes; one with other inputs compares the model itself.
    * `tabserve archive` makes the former.
    */

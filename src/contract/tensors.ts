@@ -87,6 +87,11 @@ export interface Session extends AsyncDisposable {
   /** The metadata of the model's file, as texts: ONNX's `metadata_props`. Undefined if it says nothing. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /**
+   * Whether the model quantizes what it computes at run time, with one scale for all numbers of a tensor. What runs
+   * beside a row then changes its numbers: rows run alone, and as a whole.
+   */
+  readonly quantizesAtRunTime?: boolean | undefined;
+  /**
    * Runs the model once. Concurrent calls wait for one another. `signal` aborts the request to a server; a run on this
    * device that has begun cannot be interrupted, and one that waits does not begin.
    * @throws `invalid-input` if a feed is missing, unknown, or has the wrong dtype or dims; `device-lost`,

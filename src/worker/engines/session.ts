@@ -12,6 +12,7 @@ export interface LoadedModel {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly OutputInfo[];
   readonly metadata?: Session['metadata'];
+  readonly quantizesAtRunTime?: boolean | undefined;
   /** @throws `inference-failed`, `invalid-input`, `out-of-memory` */
   run(feeds: Tensors, options?: RunOptions): Promise<Tensors>;
   release(): Promise<void> | void;
@@ -44,6 +45,10 @@ export class LockedSession implements GpuSession {
 
   get metadata(): Session['metadata'] {
     return this.model.metadata;
+  }
+
+  get quantizesAtRunTime(): boolean | undefined {
+    return this.model.quantizesAtRunTime;
   }
 
   async run(feeds: Tensors, options?: RunOptions): Promise<Tensors> {

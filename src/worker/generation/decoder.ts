@@ -32,6 +32,11 @@ export class Decoder {
     return this.#interface.cache.length > 0;
   }
 
+  /** Whether a row's numbers depend on what runs beside it, and with which other tokens of its own. */
+  get quantizesAtRunTime(): boolean {
+    return this.#session.quantizesAtRunTime === true;
+  }
+
   /** Whether it runs several rows at once. */
   get takesRows(): boolean {
     const { ids, cache } = this.#interface;
@@ -60,7 +65,7 @@ export class Decoder {
 
   /** Returns whether a row of this cache can be joined with other rows. */
   canJoin(cache: KeyValueCache): boolean {
-    return canJoin(cache, this.#interface);
+    return !this.quantizesAtRunTime && canJoin(cache, this.#interface);
   }
 
   /** Returns one cache of rows of others. The shorter ones are padded. */

@@ -64,7 +64,7 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
   for (const [at, token] of Array.from(begun?.tokens ?? []).entries()) yield add(token, known.slice(at, at + 1));
   while (tokens.length < most) {
     if (signal.aborted) throw abortError(signal);
-    const end = row.hasCache ? Math.min(tokens.length, row.length + PIECE) : tokens.length;
+    const end = endOfRun(row, prompt.length, tokens.length);
     const logits = await row.run(tokens.slice(0, end), signal);
     if (end < tokens.length) {
       yield NO_TOKEN;
@@ -79,6 +79,16 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
     yield step;
     if (step.finishReason === 'stop') return;
   }
+}
+
+/**
+ * Returns how many tokens the model has run on after its next run. Where the numbers depend on which tokens run together,
+ * a prompt runs as a whole, and each token of the answer alone, also those that a worker that was lost has generated.
+ */
+function endOfRun(row: SharedRow, prompt: number, tokens: number): number {
+  if (!row.hasCache) return tokens;
+  if (row.quantizesAtRunTime) return row.length === 0 ? prompt : row.length + 1;
+  return Math.min(tokens, row.length + PIECE);
 }
 
 /** @throws `handler-failed` for what is no token: a handler may choose in a way of its own */

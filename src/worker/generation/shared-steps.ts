@@ -38,8 +38,8 @@ const afterTimeout: Later = (run) => {
  *
  * Most models append the new tokens to the end of the cache: padding is on the left. ONNX Runtime's GroupQueryAttention
  * counts the tokens of each row in the mask, and writes after them: padding is on the right. Some models compute
- * something else for several rows whatever the padding: those that count positions by the cache's length, quantize all
- * rows with one scale, or choose frequencies by the longest row. So a run is compared with those of each row alone,
+ * something else for several rows whatever the padding: those that count positions by the cache's length, or choose
+ * frequencies by the longest row. (Those that quantize all rows with one scale are known by their operators.) So a run is compared with those of each row alone,
  * once for each kind: with padding or without, and again whenever the shortest or the longest row has become twice as
  * long. If they differ, the other side is tried, and then no run is shared any more: the rows take turns.
  */
@@ -65,6 +65,10 @@ export class SharedSteps {
 
   get hasCache(): boolean {
     return this.#decoder.hasCache;
+  }
+
+  get quantizesAtRunTime(): boolean {
+    return this.#decoder.quantizesAtRunTime;
   }
 
   /** Returns a row. @param cache of its beginning, which the row frees */
@@ -224,6 +228,11 @@ export class SharedRow {
   /** Whether the model keeps what it has computed of a row. */
   get hasCache(): boolean {
     return this.#steps.hasCache;
+  }
+
+  /** Whether its numbers depend on which of its tokens run together. */
+  get quantizesAtRunTime(): boolean {
+    return this.#steps.quantizesAtRunTime;
   }
 
   /** How many tokens the model has run on. */

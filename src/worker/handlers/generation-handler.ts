@@ -109,6 +109,8 @@ export abstract class GenerationHandler<
   /** Answers join and leave at any step. */
   readonly batchesAtOnce = 8;
 
+  readonly runsRowsAlone = true;
+
   /** The example is for the model: `inference` takes prompts. */
   readonly exampleIsForModel = true;
 

@@ -23,6 +23,8 @@ export interface HandlerEnvironment {
   readonly open: Context['open'];
   readonly openHandler: Context['openHandler'];
   readonly warn: Context['warn'];
+  /** Whether a model that the handler has opened quantizes at run time. */
+  quantizesAtRunTime?: boolean | undefined;
   /** Is called by `context.heartbeat`. */
   readonly onHeartbeat?: ((context: Context) => void) | undefined;
 }

@@ -67,6 +67,12 @@ export class OpenHandlers {
     const handlers = new Map<string, Promise<NodeHandler>>();
     const handler = new Class();
     const openModel = this.#sessionsOf(archive, files);
+    const openNamed: Context['open'] = async (name, options) => {
+      if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name))
+        return await openModel(name, options);
+      const modelHandler = await loadScript(async () => (await import('./nodes.js')).modelHandler);
+      return (await environment.openHandler(name, modelHandler(handler, name, options))).handler.model;
+    };
     const environment: HandlerEnvironment = {
       modelDir: archive.url,
       backend: this.#options.candidate,
@@ -75,10 +81,9 @@ export class OpenHandlers {
       files,
       kept: this.#state.values(),
       open: async (name, options) => {
-        if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name))
-          return await openModel(name, options);
-        const modelHandler = await loadScript(async () => (await import('./nodes.js')).modelHandler);
-        return (await environment.openHandler(name, modelHandler(handler, name, options))).handler.model;
+        const session = await openNamed(name, options);
+        environment.quantizesAtRunTime ||= session.quantizesAtRunTime;
+        return session;
       },
       openHandler: (name, NodeClass) => {
         const opening =

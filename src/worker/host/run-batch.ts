@@ -48,7 +48,8 @@ export type BatchRequest = Pick<HandleRequest, 'rows' | 'ids' | 'params' | 'requ
   Pick<BatchOptions, 'sequenceIds' | 'states'>;
 
 /**
- * Runs one batch, and where a stage throws, runs it again row by row, once.
+ * Runs one batch, and where a stage throws, runs it again row by row, once. Where what runs beside a row would change its
+ * numbers, runs the batch row by row at once.
  * @param states where the new states of the rows' sequences are put
  * @returns for each row its result, or its `PredictionError`
  * @throws the batch's failure, if no single row caused it
@@ -62,25 +63,41 @@ export async function runOrRetry(
   const again = { ...request, ...(rows.length > 1 && request.states && { states: copyStates(request.states) }) };
   const { observations } = runner.metrics;
   const before = observations.length;
-  let failure: TabServeError;
+  const { handler, environment } = runner;
+  if (rows.length > 1 && environment.quantizesAtRunTime && !handler.runsRowsAlone)
+    return await runOneByOne(request, runner, states);
   try {
     return await runRows(request, runner, states, 0, rows.length);
   } catch (error) {
-    failure = asTabServeError(error);
+    const failure = asTabServeError(error);
     if (rows.length < 2 || runner.signal.aborted || concernsAllRows(failure.code)) throw failure;
+    // Each row records its observations again.
+    observations.length = before;
+    return await runOneByOne(again, runner, states, failure);
   }
-  // Each row records its observations again.
-  observations.length = before;
+}
+
+/** @param failure of all rows together. If each row fails alike, it is the handler's fault, and no row's */
+async function runOneByOne(
+  request: BatchRequest,
+  runner: BatchRunner,
+  states: unknown[],
+  failure?: TabServeError,
+): Promise<readonly unknown[]> {
   const results: unknown[] = [];
-  for (const index of rows.keys()) {
+  let common = failure;
+  for (const index of request.rows.keys()) {
     try {
-      results.push(...(await runRows(again, runner, states, index, index + 1)));
+      results.push(...(await runRows(request, runner, states, index, index + 1)));
     } catch (error) {
-      results.push(PredictionError.from(error));
+      const own = asTabServeError(error);
+      if (!failure && (runner.signal.aborted || concernsAllRows(own.code))) throw own;
+      common ??= own;
+      results.push(PredictionError.from(own));
     }
   }
-  const allFailAlike = results.every((result) => result instanceof PredictionError && result.code === failure.code);
-  if (allFailAlike && isFaultOfHandler(failure.code)) throw failure;
+  const allFailAlike = results.every((result) => result instanceof PredictionError && result.code === common?.code);
+  if (allFailAlike && isFaultOfHandler(common!.code)) throw common;
   return results;
 }
 

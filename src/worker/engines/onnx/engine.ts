@@ -65,7 +65,7 @@ export function createEngine(build: Build): Engine {
     },
     memory: heapBytes,
     async open(files, path, options, keeps) {
-      const { inputs, outputs, metadata, ...parts } = await readModel(build.provider, files, path);
+      const { inputs, outputs, metadata, quantizesAtRunTime, ...parts } = await readModel(build.provider, files, path);
       checkNames(inputs, options, path);
       if (build.provider === 'webnn' || build.provider === 'webgl') checkFixed(build.provider, inputs, options, path);
       const keeper =
@@ -80,7 +80,7 @@ export function createEngine(build: Build): Engine {
         openSessions -= 1;
         return model.release();
       };
-      return new LockedSession({ ...model, metadata, release }, lock, build.gpu?.loss);
+      return new LockedSession({ ...model, metadata, quantizesAtRunTime, release }, lock, build.gpu?.loss);
     },
   };
 }

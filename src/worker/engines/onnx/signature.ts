@@ -1,6 +1,7 @@
 import { dtypesBy } from '../../../contract/dtypes.js';
 import type { Session, TensorInfo } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
+import { hasDynamicScale, FUNCTION_NODE, GRAPH_NODE } from '../../models/onnx/dynamic-scale.js';
 import { fields, find, text, type Field } from '../../models/onnx/protobuf.js';
 
 /**
@@ -13,6 +14,7 @@ export interface Signature {
   readonly outputs: readonly OutputSignature[];
   /** The file's `metadata_props`; undefined if it has none. */
   readonly metadata: Session['metadata'];
+  readonly quantizesAtRunTime: boolean;
 }
 
 interface OutputSignature extends TensorInfo {
@@ -30,14 +32,17 @@ export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
   const properties: (readonly [key: string, value: string])[] = [];
   let graph: Uint8Array | undefined;
   let version = 0;
+  let quantizesAtRunTime = false;
   try {
     for (const { field, value } of fields(bytes)) {
       if (field === 1 && typeof value === 'number') version = value;
       if (field === 7 && typeof value !== 'number') graph = value;
+      if (field === 25 && typeof value !== 'number') quantizesAtRunTime ||= hasDynamicScale(value, FUNCTION_NODE);
       if (field === 14 && typeof value !== 'number') properties.push([text(find(value, 1)), text(find(value, 2))]);
     }
     const metadata = properties.length > 0 ? Object.fromEntries(properties) : undefined;
-    if (version > 0 && graph) return { ...readGraph(graph), metadata };
+    quantizesAtRunTime ||= graph !== undefined && hasDynamicScale(graph, GRAPH_NODE);
+    if (version > 0 && graph) return { ...readGraph(graph), metadata, quantizesAtRunTime };
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
     throw damaged(bytes, name, cause);
@@ -45,7 +50,7 @@ export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
   throw damaged(bytes, name);
 }
 
-function readGraph(graph: Uint8Array): Omit<Signature, 'metadata'> {
+function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs'> {
   const inputs: TensorInfo[] = [];
   const outputs: TensorInfo[] = [];
   const initializers = new Set<string>();

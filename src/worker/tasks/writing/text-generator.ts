@@ -92,7 +92,8 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   readonly #formats = new ResponseFormats();
   #decoder!: Decoder;
   #steps!: SharedSteps;
-  #prefixes!: PrefixCache;
+  /** Undefined if a beginning has other numbers in another prompt. */
+  #prefixes: PrefixCache | undefined;
   #renderChat: RenderChat | undefined;
 
   /**
@@ -106,7 +107,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     const model = readInterface(this.model, 'text_generator');
     this.#decoder = new Decoder(this.model, model);
     this.#steps = new SharedSteps(this.#decoder);
-    this.#prefixes = new PrefixCache(model, context.kept);
+    if (!this.#decoder.quantizesAtRunTime) this.#prefixes = new PrefixCache(model, context.kept);
     this.#renderChat = await loadChatTemplate(context.files);
     await this.loadTexts(context, model.vocabularySize);
     this.initialized = true;
@@ -158,7 +159,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     { tokens: prompt, settings }: Prompt,
     tools: GenerateTools,
   ): AsyncGenerator<AnswerStep> {
-    const row = this.#steps.row((await this.#prefixes.find(prompt)) ?? this.#decoder.emptyCache());
+    const row = this.#steps.row((await this.#prefixes?.find(prompt)) ?? this.#decoder.emptyCache());
     const cachedTokens = row.length;
     const tokens = [...prompt];
     let hasFailed = false;
@@ -171,7 +172,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
       hasFailed = true;
       throw error;
     } finally {
-      if (hasFailed) row.free();
+      if (hasFailed || !this.#prefixes) row.free();
       else this.#prefixes.add(tokens, await row.end());
     }
   }

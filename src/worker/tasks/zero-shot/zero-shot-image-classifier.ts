@@ -146,10 +146,12 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
       return { [name]: concat(runs.map((outputs) => logitsOf(outputs, name, kept))) };
     }
     // The products with two labels do not tell the scale; those with the letter beside them do.
-    const isPair = texts.length === 2 && this.#keepsVectors;
+    // If the model quantizes at run time, a label that is read alone has other numbers than beside others.
+    const canKeep = !this.model.quantizesAtRunTime;
+    const isPair = texts.length === 2 && this.#keepsVectors && canKeep;
     const feeds = this.#texts.feeds(isPair ? [...texts, 'a'] : texts);
     const runs = await this.#texts.run(inputs, feeds, context);
-    if (texts.length > 1) {
+    if (texts.length > 1 && canKeep) {
       const vectors = labelVectors(runs[0]!, name, { labels: texts.length, tokens: feeds[IDS_INPUT]!.dims[1]! });
       this.#keepsVectors =
         vectors !== undefined && context.kept.set(key, vectors, { bytes: vectors.texts.byteLength + 2 * key.length });
