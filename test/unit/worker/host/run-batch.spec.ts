@@ -13,15 +13,24 @@ const NOT_RETRIED = ['worker-lost', 'device-lost', 'out-of-memory', 'aborted', '
 const FAIL_THE_BATCH = ['batch-contract', 'model-config'];
 
 /** Runs three rows. Returns the outcomes, and the sizes of the batches that the handler got. */
-async function run(handle: (rows: readonly unknown[]) => unknown[]): Promise<{ outcome: unknown; sizes: number[] }> {
+async function run(
+  handle: (rows: readonly unknown[]) => unknown[],
+  { quantizesAtRunTime = false, runsRowsAlone = false } = {},
+): Promise<{ outcome: unknown; sizes: number[] }> {
   const sizes: number[] = [];
   const handler = {
+    runsRowsAlone,
     handle(rows: readonly unknown[]) {
       sizes.push(rows.length);
       return Promise.resolve().then(() => handle(rows));
     },
   } as unknown as Handler;
-  const environment = { modelDir: '', manifest: { model: { modelName: 'm' } }, config: {} } as never;
+  const environment = {
+    modelDir: '',
+    manifest: { model: { modelName: 'm' } },
+    config: {},
+    quantizesAtRunTime,
+  } as never;
   const runner = { handler, environment, metrics: new Recorder(), signal: new AbortController().signal };
   const request = { id: 'b', request: 'predict', rows: [0, 1, 2], ids: ['a', 'b', 'c'], params: [{}, {}, {}] } as const;
   const outcome = await runBatch(request, runner).then(
@@ -49,6 +58,23 @@ test('one bad row fails alone, also with a code that blames the handler', async 
     expect(outcome).toEqual(['answer 0', code, 'answer 2']);
     expect(sizes).toEqual([3, 1, 1, 1]);
   }
+});
+
+test('a model that quantizes at run time gets one row at a time, unless its handler runs each row alone', async () => {
+  const answer = (rows: readonly unknown[]): unknown[] => rows.map((row) => `${String(row)} of ${rows.length}`);
+  const quantizes = { quantizesAtRunTime: true };
+  expect(await run(answer, quantizes)).toEqual({ outcome: ['0 of 1', '1 of 1', '2 of 1'], sizes: [1, 1, 1] });
+  expect((await run(answer, { ...quantizes, runsRowsAlone: true })).sizes).toEqual([3]);
+  const failing = (code: ErrorCode, bad: readonly number[]) => (rows: readonly unknown[]) => {
+    if (bad.includes(rows[0] as number)) throw new TabServeError(code, 'no');
+    return answer(rows);
+  };
+  expect((await run(failing('model-config', [1]), quantizes)).outcome).toEqual(['0 of 1', 'model-config', '2 of 1']);
+  expect(await run(failing('model-config', [0, 1, 2]), quantizes)).toEqual({
+    outcome: 'model-config',
+    sizes: [1, 1, 1],
+  });
+  expect(await run(failing('device-lost', [1]), quantizes)).toEqual({ outcome: 'device-lost', sizes: [1, 1] });
 });
 
 test('two rows that share one result object get an object each', async () => {

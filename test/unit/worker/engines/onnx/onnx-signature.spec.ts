@@ -8,6 +8,8 @@ test('inputs and outputs as the file declares them', () => {
   expect(readSignature(read('affine'))).toEqual({
     inputs: [{ name: 'x', dtype: 'float32', dims: ['N', 4] }],
     outputs: [{ name: 'y', dtype: 'float32', dims: ['N', 3], op: 'Gemm' }],
+    metadata: undefined,
+    quantizesAtRunTime: false,
   });
   expect(readSignature(read('dtypes')).inputs.map(({ dtype }) => dtype)).toEqual([
     'float32',
@@ -46,7 +48,7 @@ test('damage is found, wherever the file is cut', () => {
 const field = (number: number, value: number | bigint | Uint8Array | string): number[] => {
   if (typeof value === 'number' || typeof value === 'bigint') return [number << 3, ...varint(BigInt(value))];
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value;
-  return [(number << 3) | 2, ...varint(BigInt(bytes.length)), ...bytes];
+  return [...varint(BigInt((number << 3) | 2)), ...varint(BigInt(bytes.length)), ...bytes];
 };
 const varint = (value: bigint): number[] =>
   value < 128n ? [Number(value)] : [Number(value & 127n) | 128, ...varint(value >> 7n)];
@@ -59,4 +61,20 @@ test('a dimension of -1, as older exporters write it, is dynamic', () => {
   const graph = message(field(11, message(field(1, 'x'), field(2, type))));
   const { inputs } = readSignature(message(field(1, 8), field(7, graph)));
   expect(inputs).toEqual([{ name: 'x', dtype: 'float32', dims: [null, 3] }]);
+});
+
+test('a node that computes a scale at run time is found, also in a branch and in a function', () => {
+  const quantizes = (nodes: number[][], functions: number[][] = []): boolean =>
+    readSignature(message(field(1, 8), field(7, message(...nodes)), ...functions)).quantizesAtRunTime;
+  const node = (op: string, ...attributes: number[][]): Uint8Array => message(field(4, op), ...attributes);
+  const level = (number: number): number[] => field(5, message(field(1, 'accuracy_level'), field(3, number)));
+  expect(quantizes([field(1, node('MatMul')), field(1, node('QuantizeLinear'))])).toBe(false);
+  expect(quantizes([field(1, node('MatMul')), field(1, node('DynamicQuantizeLinear'))])).toBe(true);
+  expect(quantizes([field(1, node('MatMulNBits', level(4)))])).toBe(true);
+  expect(quantizes([field(1, node('MatMulNBits', level(1)))])).toBe(false);
+  expect(quantizes([field(1, node('MatMulNBits'))])).toBe(false);
+  const branch = message(field(1, node('DynamicQuantizeMatMul')));
+  expect(quantizes([field(1, node('If', field(5, message(field(6, branch)))))])).toBe(true);
+  const body = message(field(7, node('DynamicQuantizeLinear')));
+  expect(quantizes([field(1, node('Linear'))], [field(25, body)])).toBe(true);
 });
