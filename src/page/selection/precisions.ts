@@ -13,14 +13,15 @@ import { HALF_PRECISIONS, type Precision } from '../../contract/precisions.js';
  * transformers.js 3.8.1 has q8 for WASM and fp32 for everything else (`DEFAULT_DEVICE_DTYPE_MAPPING`), and refuses fp16
  * on a GPU without the feature `shader-f16`. Here, a GPU that has it gets fp16. ONNX Runtime 1.30's WebGPU has no
  * MatMulInteger, ConvInteger and DynamicQuantizeLinear (its webgpu-operators.md), so the CPU would compute 8-bit
- * models, with copies; WebGL has no operator for quantized weights (webgl-operators.md), and no float16.
+ * models, with copies; WebGL has no operator for quantized weights (webgl-operators.md), and no float16. Under Node,
+ * the answers of 8 bits depend on the CPU, whose integer kernels differ, and a download counts less.
  */
 const PREFERRED: Readonly<Record<BackendName, readonly Precision[]>> = {
   webgpu: ['int8-weights', 'fp16', 'float16-weights', 'fp32'],
   webgl: ['fp32'],
   webnn: ['int8-weights', 'float16-weights', 'fp32', 'fp16'],
   wasm: ['int8-weights', 'q8', 'float16-weights', 'fp32', 'fp16'],
-  cpu: ['int8-weights', 'q8', 'float16-weights', 'fp32', 'fp16'],
+  cpu: ['int8-weights', 'float16-weights', 'fp32', 'fp16', 'q8'],
   remote: [],
 };
 

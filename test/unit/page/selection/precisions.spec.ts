@@ -144,6 +144,7 @@ for (const [candidate, fp16, wanted] of [
   [{ engine: 'onnx', name: 'webgpu' }, true, 'int8-weights fp16 float16-weights fp32'],
   [{ engine: 'onnx', name: 'webgpu' }, false, 'int8-weights float16-weights fp32'],
   [{ engine: 'onnx', name: 'wasm' }, false, 'int8-weights float16-weights fp32 fp16'],
+  [{ engine: 'onnx', name: 'cpu' }, false, 'int8-weights float16-weights fp32 fp16'],
   [{ engine: 'tfjs', name: 'webgl' }, false, 'float16-weights fp32'],
 ] as const)
   test(`${candidate.engine}/${candidate.name}, ${fp16 ? 'with' : 'without'} half precision, tries the smallest file of its format first`, () => {
@@ -154,6 +155,15 @@ for (const [candidate, fp16, wanted] of [
     expect(left.wanted.join(' ')).toBe(wanted.slice(wanted.indexOf(' ') + 1));
     expect(left.excluded).toContainEqual(failed[0]);
   });
+
+test('under Node, 8 bits whose answers depend on the CPU come last', () => {
+  const archive = { alternatives: alternatives(['q8', 'fp16', 'fp32']), config: {}, files: {} };
+  expect(choosePrecisions({ engine: 'onnx', name: 'cpu' }, archive, probe(false))!.wanted).toEqual([
+    'fp32',
+    'fp16',
+    'q8',
+  ]);
+});
 
 test("ONNX Runtime's WebGL gets float32 weights alone", () => {
   const choose = (alternatives: NonNullable<Archive['alternatives']>) =>

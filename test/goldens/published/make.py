@@ -1,0 +1,146 @@
+"""Makes `answers.json`: what Python answers with published weights, the same files that `npm run published` serves.
+
+    python test/goldens/published/make.py [NAME ...]
+
+The weights are in `.cache/published/hub`, where `python test/goldens/published/fetch.py` puts them. Needs numpy, onnxruntime,
+pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch and transformers 4.57.
+"""
+import json
+import pathlib
+import sys
+import wave
+
+import numpy as np
+import onnxruntime
+from PIL import Image
+from tokenizers import Tokenizer
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[2]
+HUB = ROOT / ".cache/published/hub"
+QUESTIONS = ["How are you today?", "What is the capital of France?", "Who are you?", "What is 2 + 3?", "Name three colors."]
+TEXTS = ["The cat sat on the mat.", "A model that runs on the device of its visitor answers without a server.", "東京は日本の首都です"]
+NEW_TOKENS = 12
+
+
+def session(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def vectors(name, file, pool):
+    """Sentence vectors, each of a text alone."""
+    model = session(HUB / name / "onnx" / file)
+    tokenizer = Tokenizer.from_file(str(HUB / name / "tokenizer.json"))
+    tokenizer.no_padding()
+    names = {one.name for one in model.get_inputs()}
+    answers = []
+    for text in TEXTS:
+        encoding = tokenizer.encode(text)
+        feeds = {"input_ids": encoding.ids, "attention_mask": encoding.attention_mask, "token_type_ids": encoding.type_ids}
+        states = model.run(None, {key: np.int64([value]) for key, value in feeds.items() if key in names})[0][0]
+        vector = states[0] if pool == "cls" else states.mean(0)
+        answers.append((vector / np.linalg.norm(vector)).round(7).tolist())
+    return {"inputs": TEXTS, "answers": answers}
+
+
+def smollm2():
+    """The greedy answers of transformers in full precision, and of ONNX Runtime with each file: the prompt in one run, then token by token."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = HUB / "SmolLM2-135M-Instruct"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    prompts = [tokenizer.apply_chat_template([{"role": "user", "content": text}], add_generation_prompt=True) for text in QUESTIONS]
+    answers = {}
+    model = AutoModelForCausalLM.from_pretrained(ROOT / ".cache/published/hf/smollm2", dtype=torch.float32).eval()
+    answers["transformers"] = [
+        tokenizer.decode(model.generate(torch.tensor([ids]), do_sample=False, max_new_tokens=NEW_TOKENS)[0, len(ids):], skip_special_tokens=True)
+        for ids in prompts]
+    del model
+    for dtype, file in [("q8", "model_quantized"), ("q4", "model_q4"), ("fp16", "model_fp16"), ("fp32", "model")]:
+        model = session(folder / f"onnx/{file}.onnx")
+        answers[dtype] = [tokenizer.decode(greedy(model, ids, tokenizer.eos_token_id), skip_special_tokens=True) for ids in prompts]
+        del model
+    return {"inputs": QUESTIONS, "newTokens": NEW_TOKENS, "answers": answers}
+
+
+def greedy(model, ids, eos):
+    types = {one.name: one.type for one in model.get_inputs()}
+    past = {name: np.zeros((1, 3, 0, 64), np.float16 if "16" in kind else np.float32) for name, kind in types.items() if name.startswith("past")}
+    outputs = [one.name for one in model.get_outputs()]
+    done, fresh = [], list(ids)
+    while len(done) < NEW_TOKENS:
+        start = len(ids) + len(done) - len(fresh)
+        feeds = {"input_ids": [fresh], "attention_mask": [[1] * (start + len(fresh))], "position_ids": [list(range(start, start + len(fresh)))]}
+        found = dict(zip(outputs, model.run(None, {name: np.int64(value) for name, value in feeds.items() if name in types} | past)))
+        token = int(found["logits"][0, -1].argmax())
+        done.append(token)
+        if token == eos:
+            break
+        past = {name: found[name.replace("past_key_values", "present")] for name in past}
+        fresh = [token]
+    return done
+
+
+def isnet():
+    """The opacity of a photo, by the recipe of @imgly/background-removal."""
+    photo = Image.open(ROOT / "public/models/upscaler/samples/astronaut.png").convert("RGB")
+    pixels = np.asarray(photo.resize((1024, 1024), Image.Resampling.BILINEAR), np.float32)
+    model = session(HUB / "isnet/onnx/model.onnx")
+    result = model.run(None, {model.get_inputs()[0].name: ((pixels - 128) / 256).transpose(2, 0, 1)[None]})[0]
+    mask = Image.fromarray(result[0, 0]).resize(photo.size, Image.Resampling.BILINEAR)
+    return {"inputs": ["public/models/upscaler/samples/astronaut.png"], "answers": [{"size": photo.size, "every97th": (np.asarray(mask).ravel()[::97] * 255).round(1).tolist()}]}
+
+
+def samples(path):
+    with wave.open(str(path)) as file:
+        assert file.getframerate() == 16000 and file.getnchannels() == 1
+        return np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(np.float32) / 32768
+
+
+def silero():
+    path = "public/models/vad/samples/platform.wav"
+    model = session(HUB / "silero-vad/onnx/model.onnx")
+    sound = samples(ROOT / path)
+    state, before, found = np.zeros((2, 1, 128), np.float32), np.zeros(64, np.float32), []
+    for start in range(0, len(sound), 512):
+        window = np.pad(sound[start:start + 512], (0, max(0, start + 512 - len(sound))))
+        score, state = model.run(None, {"input": np.concatenate([before, window])[None], "state": state, "sr": np.array(16000, np.int64)})
+        before = window[-64:]
+        found.append(round(float(score[0, 0]), 6))
+    return {"inputs": [path], "answers": [found]}
+
+
+def whisper():
+    import torch
+    from transformers import WhisperForConditionalGeneration, WhisperProcessor
+
+    path = "public/models/vad/samples/platform.wav"
+    folder = ROOT / ".cache/published/hf/whisper-tiny.en"
+    processor = WhisperProcessor.from_pretrained(folder)
+    model = WhisperForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
+    features = processor(samples(ROOT / path), sampling_rate=16000, return_tensors="pt").input_features
+    return {"inputs": [path], "answers": [processor.decode(model.generate(features)[0], skip_special_tokens=True)]}
+
+
+MODELS = {
+    "all-MiniLM-L6-v2": lambda: vectors("all-MiniLM-L6-v2", "model.onnx", "mean"),
+    "bge-small-en-v1.5": lambda: vectors("bge-small-en-v1.5", "model_quantized.onnx", "cls"),
+    "silero-vad": silero,
+    "isnet": isnet,
+    "whisper-tiny.en": whisper,
+    "SmolLM2-135M-Instruct": smollm2,
+}
+
+
+def main():
+    path = HERE / "answers.json"
+    answers = json.loads(path.read_text()) if path.exists() else {}
+    for name in sys.argv[1:] or MODELS:
+        answers[name] = MODELS[name]()
+        path.write_text(json.dumps(answers, ensure_ascii=False) + "\n")
+
+
+main()
