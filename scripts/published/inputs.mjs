@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Returns what `predict` takes under Node for an input of `answers.json`: a text, or a file of the repository. */
+export function inputOf(input) {
+  if (typeof input !== 'string' || !/\.(png|wav)$/.test(input)) return input;
+  const bytes = readFileSync(root + input);
+  return input.endsWith('.wav') ? soundOf(bytes) : new Blob([bytes], { type: 'image/png' });
+}
+
+/** Returns the sound of a WAV file with a header of 44 bytes, in 16 bits. */
+export function soundOf(bytes) {
+  const numbers = new Int16Array(bytes.buffer.slice(bytes.byteOffset + 44, bytes.byteOffset + bytes.length));
+  return { samples: Float32Array.from(numbers, (value) => value / 32768), sampleRate: 16_000 };
+}
+
+/** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel. */
+export function plain(answer) {
+  if (ArrayBuffer.isView(answer)) return [...answer];
+  if (typeof answer !== 'object' || answer === null) return answer;
+  if ('width' in answer) return { alpha: [...answer.data].filter((_, at) => at % 4 === 3).filter((_, at) => at % 97 === 0) };
+  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, ArrayBuffer.isView(value) ? [...value] : value]));
+}

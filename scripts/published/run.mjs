@@ -1,0 +1,81 @@
+/**
+ * `npm run published`: asks published models in a tab, on WASM, and under Node, and compares their answers with Python's.
+ * Prints a table, and writes it to docs/models.md. `-- --only NAME` asks one model, and writes nothing. Needs
+ * `npm run build`, and the weights: see README.md.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { peakRise } from '../../bench/lib/process-memory.mjs';
+import { openTestPages } from '../../bench/lib/test-page.mjs';
+import { ask } from './ask.mjs';
+import { COMPARE } from './compare.mjs';
+import { plain, soundOf } from './inputs.mjs';
+import { MODELS, optionsOf } from './models.mjs';
+import { tableOf, writeTable } from './table.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const expected = JSON.parse(readFileSync(`${root}test/goldens/published/answers.json`, 'utf8'));
+const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
+
+const pages = await openTestPages();
+const rows = [];
+let isRight = true;
+for (const model of MODELS.filter(({ name }) => only === undefined || name === only)) {
+  const missing = model.files.find((file) => !existsSync(`${root}${model.folder}/${file}`));
+  if (missing !== undefined) {
+    console.log(`${model.name}, ${model.dtype}: skipped, because ${model.folder}/${missing} is missing. See scripts/published/README.md.`);
+    continue;
+  }
+  const { inputs, newTokens } = expected[model.name];
+  const params = newTokens ? { maxNewTokens: newTokens } : {};
+  const work = { options: optionsOf(model), inputs, params };
+  for (const where of ['tab, WASM', 'Node']) {
+    const found = await (where === 'Node' ? inNode(model, work) : inTab(model, work));
+    const { text, holds } = COMPARE[model.kind](found.answers, expected[model.name], model.dtype);
+    isRight &&= holds;
+    const size = model.files.reduce((sum, file) => sum + statSync(`${root}${model.folder}/${file}`).size, 0);
+    rows.push({ ...model, where, size, ...found, text });
+    console.log(tableOf([rows.at(-1)]).at(-1), holds ? '' : 'WRONG');
+  }
+}
+await pages.close();
+if (only === undefined) writeTable(rows);
+process.exit(isRight ? 0 : 1);
+
+function inNode({ folder, path }, work) {
+  const given = JSON.stringify({ ...work, folder: `${root}${folder}/${path}` });
+  const script = fileURLToPath(new URL('in-node.mjs', import.meta.url));
+  return JSON.parse(execFileSync(process.execPath, [script, given], { maxBuffer: 2 ** 28, encoding: 'utf8' }));
+}
+
+async function inTab({ folder, path }, work) {
+  const context = await pages.browser.newContext();
+  const page = await context.newPage();
+  await pages.goto(page, 'tabserve');
+  const devtools = await pages.browser.newBrowserCDPSession();
+  let found;
+  const { renderers } = await peakRise(devtools, async () => {
+    found = await page.evaluate(
+      async ({ given, sources }) => {
+        const [ask, plain, soundOf] = sources.map((source) => new Function(`return ${source.replace(/^export /, '')}`)());
+        const inputOf = async (input) => {
+          if (typeof input !== 'string' || !/\.(png|wav)$/.test(input)) return input;
+          const response = await fetch(`/${input}`);
+          return input.endsWith('.wav') ? soundOf(new Uint8Array(await response.arrayBuffer())) : await response.blob();
+        };
+        const inputs = await Promise.all(given.inputs.map(inputOf));
+        const answered = await ask(window.tabserve.load, { ...given, inputs });
+        return { ...answered, answers: answered.answers.map(plain) };
+      },
+      { given: { ...withBackend(work), url: `/${folder}/${path}` }, sources: [ask, plain, soundOf].map(String) },
+    );
+  });
+  await context.close();
+  return { ...found, bytes: renderers };
+}
+
+function withBackend({ options, ...work }) {
+  return { ...work, options: { ...options, backends: ['wasm'] } };
+}
