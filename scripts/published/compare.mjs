@@ -11,13 +11,27 @@ export const COMPARE = {
   vectors: (answers, { answers: expected }, dtype) =>
     difference(Math.max(...answers.map((vector, at) => largest([...vector], expected[at]))), VECTOR[dtype]),
   texts: (answers, { answers: expected }, dtype) =>
-    counted(same(answers.map(({ text }) => text), expected), expected.length, dtype === 'fp32' ? expected.length : 0),
+    counted(
+      same(
+        answers.map(({ text }) => text),
+        expected,
+      ),
+      expected.length,
+      dtype === 'fp32' ? expected.length : 0,
+    ),
   words(answers, { answers: expected }, dtype) {
     const texts = answers.map(({ text }) => text);
-    const { text, holds } = counted(same(texts, expected.transformers), texts.length, dtype === 'fp32' ? texts.length : 0);
-    return { text: `${text}; ONNX Runtime in Python on the same file: ${same(texts, expected[dtype])} of ${texts.length}`, holds };
+    const { text, holds } = counted(
+      same(texts, expected.transformers),
+      texts.length,
+      dtype === 'fp32' ? texts.length : 0,
+    );
+    return {
+      text: `${text}; ONNX Runtime in Python on the same file: ${same(texts, expected[dtype])} of ${texts.length}`,
+      holds,
+    };
   },
   probabilities: ([{ probabilities }], { answers: [expected] }) =>
     difference(largest([...probabilities].slice(0, expected.length), expected), 1e-4),
-  opacity: ([{ alpha }], { answers: [expected] }) => difference(largest(alpha, expected.every97th), 3),
+  opacity: ([{ alpha }], { answers: [expected] }) => difference(largest(alpha, expected.every97th), 1),
 };

@@ -20,6 +20,9 @@ export function soundOf(bytes) {
 export function plain(answer) {
   if (ArrayBuffer.isView(answer)) return [...answer];
   if (typeof answer !== 'object' || answer === null) return answer;
-  if ('width' in answer) return { alpha: [...answer.data].filter((_, at) => at % 4 === 3).filter((_, at) => at % 97 === 0) };
-  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, ArrayBuffer.isView(value) ? [...value] : value]));
+  if ('width' in answer)
+    return { alpha: [...answer.data].filter((_, at) => at % 4 === 3).filter((_, at) => at % 97 === 0) };
+  return Object.fromEntries(
+    Object.entries(answer).map(([key, value]) => [key, ArrayBuffer.isView(value) ? [...value] : value]),
+  );
 }

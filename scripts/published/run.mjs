@@ -25,7 +25,9 @@ let isRight = true;
 for (const model of MODELS.filter(({ name }) => only === undefined || name === only)) {
   const missing = model.files.find((file) => !existsSync(`${root}${model.folder}/${file}`));
   if (missing !== undefined) {
-    console.log(`${model.name}, ${model.dtype}: skipped, because ${model.folder}/${missing} is missing. See scripts/published/README.md.`);
+    console.log(
+      `${model.name}, ${model.dtype}: skipped, because ${model.folder}/${missing} is missing. See scripts/published/README.md.`,
+    );
     continue;
   }
   const { inputs, newTokens } = expected[model.name];
@@ -63,7 +65,9 @@ async function inTab({ folder, path }, work) {
   const { renderers } = await peakRise(devtools, async () => {
     found = await page.evaluate(
       async ({ given, sources }) => {
-        const [ask, plain, soundOf] = sources.map((source) => new Function(`return ${source.replace(/^export /, '')}`)());
+        const [ask, plain, soundOf] = sources.map((source) =>
+          new Function(`return ${source.replace(/^export /, '')}`)(),
+        );
         const inputOf = async (input) => {
           if (typeof input !== 'string' || !/\.(png|wav)$/.test(input)) return input;
           const response = await fetch(`/${input}`);

@@ -3,7 +3,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const PAGE = fileURLToPath(new URL('../../docs/models.md', import.meta.url));
-const HEAD = ['Task', 'Repository', 'Precision', 'MB', 'Options', 'Where', 'Load, s', 'Answer, s', 'Memory, MB', 'Equal to'];
+const HEAD = [
+  'Task',
+  'Repository',
+  'Precision',
+  'MB',
+  'Options',
+  'Where',
+  'Load, s',
+  'Answer, s',
+  'Memory, MB',
+  'Equal to',
+];
 
 /** Returns the lines of a table. */
 export function tableOf(rows) {

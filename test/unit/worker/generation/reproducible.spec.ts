@@ -29,11 +29,7 @@ const QUESTIONS = [
   'A model that runs on the device of its visitor',
   'one two three four five six seven eight nine ten '.repeat(5),
 ];
-const ORDERS = [
-  QUESTIONS,
-  QUESTIONS.toReversed(),
-  [3, 7, 1, 9, 0, 5, 2, 8, 6, 4].map((at) => QUESTIONS[at]!),
-] as const;
+const ORDERS = [QUESTIONS, QUESTIONS.toReversed(), [3, 7, 1, 9, 0, 5, 2, 8, 6, 4].map((at) => QUESTIONS[at]!)] as const;
 const PARAMS: Params = { maxNewTokens: 8, returnLogprobs: true };
 
 async function open(backend: 'onnx/cpu' | 'onnx/wasm', path: string) {
