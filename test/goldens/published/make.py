@@ -2,7 +2,7 @@
 
     python test/goldens/published/make.py [NAME ...]
 
-The weights are in `.cache/published/hub`, where `node scripts/published/fetch.mjs` puts them. Needs numpy, onnxruntime,
+The weights are in `.cache/published/hub`, where `npm run published:fetch` puts them. Needs numpy, onnxruntime,
 pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch and transformers 4.57.
 """
 import json
