@@ -47,7 +47,7 @@ const LIMITS = [
   {
     what: 'built-in worker: its first script',
     // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
-    limit: 89.5,
+    limit: 90,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -62,7 +62,7 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
-  { what: 'the build', limit: 2839, measure: all },
+  { what: 'the build', limit: 2865, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
