@@ -6,11 +6,12 @@ import { runnerImport } from 'vite';
 
 /**
  * Starts a browser, and the server of the browser tests.
+ * @param {readonly string[]} [args] more arguments of the browser
  * @returns {Promise<{ browser: import('@playwright/test').Browser, goto(page: import('@playwright/test').Page, name:
  *   string): Promise<void>, close(): Promise<void> }>} `goto` opens the tests' page, and waits until it has a global of
  *   this name
  */
-export async function openTestPages() {
+export async function openTestPages(args = []) {
   const { module } = await runnerImport(fileURLToPath(new URL('../../scripts/chromium.ts', import.meta.url)), {
     configFile: false,
     logLevel: 'error',
@@ -22,7 +23,7 @@ export async function openTestPages() {
     stdio: 'ignore',
   });
   const browser = await chromium.launch({
-    args: [...chromiumArgs.wasm],
+    args: [...chromiumArgs.wasm, ...args],
     ...(chromiumPath && { executablePath: chromiumPath }),
   });
   const url = `http://127.0.0.1:${port}/test/browser/pages/tabserve.html`;

