@@ -65,6 +65,8 @@ export default defineConfig<BackendOptions>({
       grep: /@firefox/,
       use: { backend: 'wasm', ...firefox },
     },
+    // WebKitGTK by WebDriver; one process, since it has one browser.
+    { name: 'webkit', testDir: 'test/webkit', fullyParallel: false },
     {
       name: 'packaging',
       testDir: 'test/packaging',

@@ -77,7 +77,8 @@ export default defineConfig({
   },
   build: {
     write: false,
-    target: 'esnext',
+    // As the package is. WebKit 2.50 cannot parse `await using`.
+    target: 'es2022',
     minify: false,
     // Its helper looks for a document, which workers have not.
     modulePreload: false,

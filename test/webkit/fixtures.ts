@@ -1,0 +1,36 @@
+import { test as base, expect } from '@playwright/test';
+import { NO_WEBKIT, webkit } from '../../scripts/webkit.ts';
+import { startWebkit, type WebkitBrowser, type WebkitPage } from './driver.ts';
+
+/** A test in WebKitGTK, on WASM: it has no WebGPU, and no WebGL in workers. */
+export const test = base.extend<
+  {
+    readonly backend: 'wasm';
+    /** Opens the page that has `window.tabserve`. */
+    readonly open: () => Promise<WebkitPage>;
+  },
+  { readonly webkitBrowser: WebkitBrowser | undefined }
+>({
+  backend: async ({}, use) => await use('wasm'),
+  webkitBrowser: [
+    async ({}, use, { project }) => {
+      const started = webkit && (await startWebkit(project.use.baseURL!));
+      await use(started);
+      await started?.end();
+    },
+    { scope: 'worker', timeout: 60_000 },
+  ],
+  open: async ({ webkitBrowser }, use, info) => {
+    info.skip(!webkitBrowser, NO_WEBKIT);
+    const { page } = webkitBrowser!;
+    await use(async () => {
+      await page.goto('/test/browser/pages/tabserve.html');
+      await page.waitForFunction(() => 'tabserve' in window);
+      return page;
+    });
+    // Ends the workers of the page.
+    await page.close();
+  },
+});
+
+export { expect };
