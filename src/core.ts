@@ -67,6 +67,14 @@ export type { ReadText } from './worker/tasks/ocr/ctc.js';
 export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export type { Picture } from './worker/outputs/picture.js';
 export { cosineSimilarity, nearest, type Neighbor } from './page/results/similarity.js';
+export type {
+  AssessedBackend,
+  AssessedDevice,
+  AssessedFile,
+  AssessedHandler,
+  Assessment,
+  LeftOut,
+} from './contract/assessment.js';
 export type { Serving } from './contract/settings.js';
 export type {
   Box,

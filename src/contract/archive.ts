@@ -127,6 +127,8 @@ export interface Archive {
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
   /** Whether it is a repository in Hugging Face's layout, which has no golden examples. */
   readonly isRepository?: true;
+  /** The class that a repository's `config.json` names. */
+  readonly architecture?: string;
   /** Of a repository of the Hub, which files it has. Undefined where the Hub did not say. */
   readonly listing?: HubListing | undefined;
   /** Paths of the golden examples. A backend must reproduce them before it serves. */

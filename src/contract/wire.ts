@@ -2,6 +2,7 @@
  * The messages between page and worker: only types, and the protocol's number.
  */
 import type { Archive, FileProgress, ModelConfig } from './archive.js';
+import type { Assessed } from './assessment.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
 import type { CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
@@ -14,7 +15,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 17;
+export const PROTOCOL = 18;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -103,6 +104,8 @@ export interface WorkerApi {
    * its other files and, side by side, its handler.
    */
   load(request: LoadRequest): Promise<Envelope<Archive>>;
+  /** Finds out what `load` would do, without the model's weights. */
+  assess(request: LoadRequest): Promise<Envelope<Assessed>>;
   /**
    * Starts the engine that `loadModel` is going to ask for, as soon as the formats of the archive's model are known,
    * which `load` is reading.

@@ -36,6 +36,8 @@ export interface RequestExtras {
   readonly headers?: Readonly<Record<string, string>>;
   readonly cache?: RequestCache;
   readonly signal?: AbortSignal | undefined;
+  /** @default GET */
+  readonly method?: 'HEAD';
 }
 
 /** As many as browsers follow. */
@@ -60,6 +62,7 @@ export async function requestFile(
     credentials,
     headers: { ...own, ...extra.headers },
     cache: extra.cache ?? 'default',
+    ...(extra.method && { method: extra.method }),
     signal: extra.signal ?? null,
     ...more,
   });

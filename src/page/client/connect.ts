@@ -69,7 +69,7 @@ export async function load<Name extends HandlerName = HandlerName, Form extends 
  * start a worker from another one; otherwise from where the bundler has placed it. Bundlers find its script by the
  * literal.
  */
-function defaultWorker(assets: string | URL | undefined): Worker {
+export function defaultWorker(assets: string | URL | undefined): Worker {
   const folder = assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets'));
   const worker =
     folder !== undefined && new URL(folder).origin === globalThis.location?.origin

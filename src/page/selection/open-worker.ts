@@ -30,7 +30,7 @@ export async function openWorker(
 }
 
 /** Reads the options on the model. @throws `model-config` */
-function readModel(options: OpenerOptions): ModelOptions {
+export function readModel(options: OpenerOptions): ModelOptions {
   const { model, handler, assets } = options;
   const { server, config } = readRemote(options, configOf(options));
   const { source, dtype } = readLocation(model);
@@ -51,7 +51,7 @@ const VERIFICATIONS = ['golden', 'reference'] as const;
  * Reads the options on how a backend is chosen, and checks that the config has keys.
  * @throws `model-config` naming the option, what it may be, and what it is
  */
-function readChoice(options: OpenerOptions): Choice {
+export function readChoice(options: OpenerOptions): Choice {
   const { backends, prefer = 'first', verify = 'golden', config = {}, verdicts = browserVerdicts } = options;
   readMapping(config, 'config', "model-config.yaml's keys to values");
   if (backends !== undefined && !(Array.isArray(backends) && backends.length > 0))

@@ -12,6 +12,7 @@ import { blameOf, TabServeError } from '../../contract/errors.js';
 import type { Precision } from '../../contract/precisions.js';
 import type { RemoteServer } from '../../contract/remote.js';
 import type { LargerRun, Opened, Sample } from '../../contract/wire.js';
+import { memoryOf } from '../../shared/memory.js';
 import type { Connection } from '../workers/connection.js';
 import { isReference, whyProve } from './candidates.js';
 import { compareWithReference } from './comparison.js';
@@ -54,8 +55,6 @@ export interface Contender {
   readonly isCached: boolean;
 }
 
-/** How much memory WASM takes for a model, as a multiple of its files: measured with SmolLM2-135M in float32. */
-const WASM_COPIES = 2.6;
 /** GB of memory where the browser does not say it. */
 const USUAL_MEMORY = 4;
 
@@ -197,18 +196,17 @@ export class Trial {
     if (!isOfRepository || candidate.engine === 'remote' || this.#trustedProof(candidate)) return false;
     // WASM's copy of the model takes at most a quarter of the device's memory.
     const { memory = USUAL_MEMORY } = this.#options.probe;
-    if (WASM_COPIES * this.#bytes <= (memory * 2 ** 30) / 4) return true;
-    const size = `${Math.round(this.#bytes / 1e6)} MB`;
+    const models = partsOf(this.#archive).map(({ archive }) => ({
+      precision: precisionOf(archive, candidate.engine),
+      bytes: Object.values(archive.files).reduce((sum, { size }) => sum + size, 0),
+    }));
+    if (memoryOf({ name: 'wasm' }, models)! <= (memory * 2 ** 30) / 4) return true;
+    const size = `${Math.round(models.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6)} MB`;
     this.#warnUnproven(
       candidate,
       `a second copy of its ${size} might not fit in memory. To compare anyway, set verify: 'reference'.`,
     );
     return false;
-  }
-
-  get #bytes(): number {
-    const files = new Set(partsOf(this.#archive).flatMap(({ archive }) => Object.values(archive.files)));
-    return [...files].reduce((sum, { size }) => sum + size, 0);
   }
 
   #warnUnproven(candidate: Candidate, why: string): void {

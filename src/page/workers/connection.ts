@@ -93,6 +93,7 @@ export class Connection {
     this.#proxies = {
       probe: remote.probe,
       load: remote.load,
+      assess: remote.assess,
       prepare: remote.prepare,
       loadModel: remote.loadModel,
       open: remote.open,

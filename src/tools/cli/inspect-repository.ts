@@ -2,6 +2,7 @@ import { allParts, partsOf, type Archive, type Part } from '../../contract/archi
 import { TabServeError } from '../../contract/errors.js';
 import { MAX_TEXT_BYTES } from '../../contract/limits.js';
 import type { Precision } from '../../contract/precisions.js';
+import { memoryOf } from '../../shared/memory.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { loadHandler } from '../../worker/handlers/registry.js';
 import type { ArchiveLocation } from '../../worker/models/archive.js';
@@ -9,9 +10,10 @@ import { withNearest } from '../../worker/host/nearest-handler.js';
 import { fetchWorkflow } from '../../worker/models/fetch.js';
 import type { RequestUrl } from '../../worker/models/onnx/declared.js';
 import { parseJson, readText } from '../../worker/models/json.js';
+import { sourceOf } from '../../worker/models/model-files.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { sideFiles } from '../../worker/models/side-files.js';
-import { fileSizes, type SizeOf } from './file-sizes.js';
+import { fileSizes, modelSize, type SizeOf } from '../../worker/models/file-sizes.js';
 import { withToolAdvice } from './load-options.js';
 import { locate } from './local-archive.js';
 import { formatBytes, formatRows } from './text.js';
@@ -31,7 +33,7 @@ export async function inspectRepository(source: string): Promise<string> {
   const models = await Promise.all(partsOf(archive).map(describeModels));
   const [all, ownModels] = [allParts(archive), new Set(models.flatMap(({ paths }) => paths))];
   for (const { archive: part } of all) for (const path of sideFiles(part)) found.add((part.root ?? '') + path);
-  const sizeOf = await fileSizes({ ...archive, root: '' });
+  const sizeOf = await fileSizes({ ...archive, root: '' }, REQUEST);
   const beside = await Promise.all(
     [...found]
       .filter((path) => !ownModels.has(path))
@@ -59,24 +61,32 @@ function nameOf(label: string, { node }: Part): string {
 async function describeModels(
   part: Part,
 ): Promise<{ readonly label: string; readonly lines: readonly string[]; readonly paths: readonly string[] }> {
-  const { alternatives, models, root = '' } = part.archive;
-  const sizeOf = await fileSizes(part.archive);
+  const { archive } = part;
+  const { alternatives, models, root = '' } = archive;
+  const [sizeOf, source] = await Promise.all([
+    fileSizes(archive, REQUEST),
+    sourceOf(archive, { fetch: globalThis.fetch }),
+  ]);
   const files = alternatives ?? Object.values(models).map((path) => ({ path, precision: undefined }));
-  const lines = await Promise.all(
+  const found = await Promise.all(
     files.map(async ({ path, precision }) => {
-      const own = await sizeOf(path);
-      const data = own === undefined ? undefined : await sizeOf(dataOf(path));
-      const size = own === 'unknown' || data === 'unknown' ? 'unknown' : own && own + (data ?? 0);
-      return describeFile(path, size, precision);
+      const model = await modelSize(path, sizeOf, (file) => source.read(file));
+      return model ? [{ ...model, line: describeModel(path, model.bytes, precision) }] : [];
     }),
   );
-  const paths = files.flatMap(({ path }) => [root + path, root + dataOf(path)]);
-  return { label: nameOf('model', part), lines: lines.flat(), paths };
+  return {
+    label: nameOf('model', part),
+    lines: found.flat().map(({ line }) => line),
+    paths: found.flatMap((models) => models.flatMap(({ paths }) => paths.map((path) => root + path))),
+  };
 }
 
-/** Returns the path of the file with the large tensors of a model, as exporters name it. */
-function dataOf(model: string): string {
-  return `${model}_data`;
+/** Returns a line that describes a model. Its memory is that of a browser's WASM. */
+function describeModel(path: string, bytes: number | 'unknown', precision: Precision | undefined): string {
+  const text = describeFile(path, bytes, precision)[0]!;
+  return bytes === 'unknown'
+    ? text
+    : `${text}, about ${formatBytes(memoryOf({ name: 'wasm' }, [{ precision, bytes }])!)} of memory in a browser`;
 }
 
 /** Returns a line that describes a file; none if there is no such file. */
@@ -85,6 +95,9 @@ function describeFile(path: string, size: Awaited<ReturnType<SizeOf>>, precision
   const bytes = size === 'unknown' ? 'its size is unknown' : formatBytes(size);
   return [`${path}: ${precision ? `${precision}, ` : ''}${bytes}`];
 }
+
+/** Requests a file, or asks for its size. */
+const REQUEST = globalThis.fetch as RequestUrl;
 
 /** Returns a line with the number of a part's labels and the file that they come from; none if it has no labels. */
 async function countLabels({ archive }: Part, found: ReadonlySet<string>): Promise<readonly string[]> {
@@ -117,7 +130,7 @@ async function readArchive(
   } catch (error) {
     if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
     const archive = await fetchWorkflow(from, { ...options, handler: 'base_handler' });
-    const { message } = await withNearest(error, archive, globalThis.fetch as RequestUrl);
+    const { message } = await withNearest(error, archive, REQUEST);
     return { archive, unknown: withToolAdvice(message) };
   }
 }

@@ -14,6 +14,8 @@ import type { FetchOptions } from '../models/download/fetch-file.js';
 import type { RequestUrl } from '../models/onnx/declared.js';
 import { type FileCache, openCache } from '../models/cache/file-cache.js';
 import { limitConcurrency } from '../models/download/concurrency.js';
+import { sourceOf } from '../models/model-files.js';
+import type { Source } from '../models/sources/source.js';
 import { requestFile } from '../../shared/request-policy.js';
 
 /** Downloads at once: as many as browsers open to one server that does not speak HTTP/2. */
@@ -43,6 +45,18 @@ export class Downloads {
     settings: DownloadSettings,
   ): Promise<Archive> {
     return fetchWorkflow(source, { ...this.#options(settings), ...choice });
+  }
+
+  /** Reads an archive of which nothing else is downloaded, and returns where its other files are read from. */
+  async outline(
+    from: ArchiveLocation,
+    choice: Pick<WorkflowOptions, 'config' | 'handler' | 'handlerClass'>,
+    settings: DownloadSettings,
+  ): Promise<{ readonly archive: Archive; readonly sourceOf: (archive: Archive) => Promise<Source> }> {
+    // Without this list, no file begins to be downloaded before it is read.
+    const { downloads: _, ...options } = this.#options(settings);
+    const archive = await fetchWorkflow(from, { ...options, ...choice });
+    return { archive, sourceOf: (one) => sourceOf(one, options) };
   }
 
   /** @param precisions those that are wanted of each part's alternatives, best first */

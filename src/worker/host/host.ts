@@ -1,5 +1,6 @@
 import { loadScript } from '../../shared/load-script.js';
 import { archiveFor, type Archive } from '../../contract/archive.js';
+import type { Assessed } from '../../contract/assessment.js';
 import type { CandidateName, EngineName, Probe } from '../../contract/backends.js';
 import type { HandlerClass, ModelInfo } from '../../contract/handler.js';
 import type {
@@ -114,6 +115,13 @@ export class Host implements WorkerApi {
         throw await withNearest(error, archive, this.#downloads.request(download));
       });
       return archive;
+    }, 'load');
+  }
+
+  assess(request: LoadRequest): Promise<Envelope<Assessed>> {
+    return envelope(async () => {
+      const assess = await loadScript(async () => (await import('./assess.js')).assessArchive);
+      return await assess(request, this.#downloads, (name) => this.#handlerClass(name));
     }, 'load');
   }
 

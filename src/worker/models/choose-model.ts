@@ -3,6 +3,7 @@ import type { ModelFormat } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 import { PRECISIONS, type ModelFile, type Precision } from '../../contract/precisions.js';
 import { loadScript } from '../../shared/load-script.js';
+import { grouping, sortFiles } from '../../shared/model-files.js';
 import { formatOf } from '../../shared/model-url.js';
 import type { Source } from './sources/source.js';
 
@@ -83,25 +84,6 @@ export function missingModel(
       ? `The model is there in a precision that is not chosen by itself: set engine.dtype to ${precisions.join(' or ')}.`
       : `If the model is there in another precision, set engine.dtype: ${PRECISIONS.join(', ')}.`;
   return new TabServeError('model-not-found', `${url} has none of ${listPaths(files)}. ${has} ${advice}`);
-}
-
-/**
- * Returns the files of these precisions, the best precision first; folder by folder where a precision is in several.
- */
-export function sortFiles(files: readonly ModelFile[], precisions: readonly Precision[]): readonly ModelFile[] {
-  const groupOf = grouping(files);
-  return [...new Set(files.map(groupOf))].flatMap((group) =>
-    precisions.flatMap((precision) => files.filter((one) => one.precision === precision && groupOf(one) === group)),
-  );
-}
-
-/**
- * Returns a function that tells a file's folder; the same for all files if there is one of each precision, wherever it
- * is.
- */
-function grouping(files: readonly ModelFile[]): (file: ModelFile) => string {
-  const isUnique = new Set(files.map(({ precision }) => precision)).size === files.length;
-  return ({ path }) => (isUnique ? '' : path.slice(0, path.lastIndexOf('/') + 1));
 }
 
 function listPaths(files: readonly ModelFile[]): string {

@@ -155,7 +155,7 @@ function checkSize(path: string, { paths, bytes, atLeast }: ShardGroup, files: A
 }
 
 /** Returns where the files of an archive are read from that were not read yet. */
-async function sourceOf({ url, local, root, listing }: Archive, options: FetchOptions): Promise<Source> {
+export async function sourceOf({ url, local, root, listing }: Archive, options: FetchOptions): Promise<Source> {
   if (local) return await localSource(url, local, {}, root);
   // The visitor's files, all of which were read.
   return url.includes('://') ? folderSource(readModelUrl(url), options, root, listing) : filesSource(url, {});

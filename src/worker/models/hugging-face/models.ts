@@ -6,7 +6,8 @@ import { HUB_ENDINGS, HUB_PRECISIONS, type ModelFile, type Precision } from '../
 import type { Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { chosenForNode } from '../node-precision.js';
-import { missingModel, possiblePrecisions, sortFiles } from '../choose-model.js';
+import { sortFiles } from '../../../shared/model-files.js';
+import { missingModel, possiblePrecisions } from '../choose-model.js';
 import type { Source } from '../sources/source.js';
 
 /** The names of the nodes' files. */

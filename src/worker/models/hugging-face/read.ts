@@ -56,7 +56,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
   const handler = choice.handler ?? ownHandler;
   const task = handler === undefined ? undefined : TASKS[handler];
-  const readsTexts = task?.readsTexts?.some((ending) => architectureOf(config)?.endsWith(ending));
+  const architecture = architectureOf(config);
+  const readsTexts = task?.readsTexts?.some((ending) => architecture?.endsWith(ending));
   const processor = readsTexts ? 'both' : task?.processor;
   // A handler of an app may read them, too.
   const mayHaveLabels = task?.architectures ? task.hasClasses === true : true;
@@ -112,6 +113,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     ...(models.nodes && { nodes: withInputs(models.nodes, await nodeInputs, { ...derived, ...own }) }),
     files: all,
     isRepository: true,
+    ...(architecture !== undefined && { architecture }),
     golden: [],
     integrity: {},
     ...contradictionOf(choice.handler, ownHandler, config),

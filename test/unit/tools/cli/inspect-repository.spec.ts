@@ -17,7 +17,7 @@ test('a folder of a repository: its handler, its models by precision, and the fi
   expect(text.split('\n').slice(0, 3)).toEqual([
     'llama_fused',
     expect.stringMatching(/^ {2}handler +text_generator$/),
-    expect.stringMatching(/^ {2}model +onnx\/model\.onnx: fp32, \d+ kB$/),
+    expect.stringMatching(/^ {2}model +onnx\/model\.onnx: fp32, \d+ kB, about 70\.\d MB of memory in a browser$/),
   ]);
   // The weights of q4 are in files of their own.
   expect(text).toMatch(/onnx\/model_q4\.onnx: q4, \d+(\.\d+)? kB/);
@@ -68,7 +68,9 @@ test('a URL: sizes are asked for, with its query, and no weights are downloaded'
     if (!request.url!.endsWith('?token=1')) return void response.writeHead(403).end();
     plainly(request, response, bytes);
   });
-  expect(text).toMatch(/handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB\n/);
+  expect(text).toMatch(
+    /handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB, about 70\.\d MB of memory in a browser\n/,
+  );
   expect(text).toContain('"imageProcessing"');
   expect(new Set(asked)).toEqual(new Set(['HEAD']));
 });
@@ -78,7 +80,9 @@ test('a development server: a page of HTML instead of a file is no file', async 
     if (bytes) return plainly(request, response, bytes);
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
   });
-  expect(rowOf(text, 'model')).toEqual([expect.stringMatching(/^onnx\/model\.onnx: fp32, \d+ kB$/)]);
+  expect(rowOf(text, 'model')).toEqual([
+    expect.stringMatching(/^onnx\/model\.onnx: fp32, \d+ kB, about 70\.\d MB of memory in a browser$/),
+  ]);
   expect(rowOf(text, 'files beside').map((line) => line.replace(/:.*/, ''))).toEqual([
     'config.json',
     'preprocessor_config.json',
@@ -128,7 +132,10 @@ test('nodes: each has its files and its config', async () => {
     handler: { imageProcessing: [{ resize: { size: 64 } }, 'toTensor', {}, {}] },
   });
   // The nodes' archives are folders in that of the workflow.
-  const expected = { detect: /^model\.onnx: 239 kB$/, landmarks: /^model\.onnx: 1\.54 MB$/ };
+  const expected = {
+    detect: /^model\.onnx: 239 kB, about 70\.6 MB /,
+    landmarks: /^model\.onnx: 1\.54 MB, about 74 MB /,
+  };
   for (const text of [
     await inspectRepository(folder('../../public/models/face')),
     await inspectServed('../../public/models/face', plainly),
@@ -171,7 +178,9 @@ test('a repository of the Hub, by its short form and by a page: sizes are those 
     for (const address of ['hf:org/vit@v1', 'https://huggingface.co/org/vit/blob/v1/onnx/model.onnx']) {
       expect(isModelFile(address)).toBe(false);
       const text = await inspectRepository(address);
-      expect(text).toMatch(/^vit\n +handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB\n/);
+      expect(text).toMatch(
+        /^vit\n +handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB, about 70\.\d MB of memory in a browser\n/,
+      );
     }
   } finally {
     globalThis.fetch = fetch;

@@ -1,0 +1,84 @@
+/** Finds out what is needed to choose a backend for a model, without its weights. */
+import { partsOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Assessed, AssessedFile, AssessedHandler } from '../../contract/assessment.js';
+import { MODEL_FORMATS } from '../../contract/backends.js';
+import { asTabServeError, atNode } from '../../contract/errors.js';
+import type { LoadRequest } from '../../contract/wire.js';
+import { UnknownHandler } from '../handlers/registry.js';
+import { chooseModel } from '../models/choose-model.js';
+import { fileSizes, modelSize } from '../models/file-sizes.js';
+import type { FindHandler } from '../models/hugging-face/read.js';
+import type { RequestUrl } from '../models/onnx/declared.js';
+import type { Source } from '../models/sources/source.js';
+import type { Downloads } from './downloads.js';
+import { withNearest } from './nearest-handler.js';
+
+/** Finds out what `load` would do. @throws what `load` throws because of the archive, except `unknown-handler` */
+export async function assessArchive(
+  { source, config, handler, download }: LoadRequest,
+  downloads: Downloads,
+  handlerClass: FindHandler,
+): Promise<Assessed> {
+  const { archive, sourceOf } = await downloads.outline(source, { config, handler, handlerClass }, download);
+  const request = downloads.request(download);
+  const served = await handlerOf(archive, handler, handlerClass, request);
+  const parts = await Promise.all(partsOf(archive).map((part) => assessPart(part, request, sourceOf)));
+  return { archive, handler: served, files: parts.flat() };
+}
+
+async function handlerOf(
+  archive: Archive,
+  chosen: string | undefined,
+  handlerClass: FindHandler,
+  request: RequestUrl,
+): Promise<AssessedHandler> {
+  const name = chosen ?? archive.manifest.model.handler;
+  try {
+    await handlerClass(name as string);
+  } catch (error) {
+    if (!(error instanceof UnknownHandler)) throw error;
+    return { name: undefined, reason: (await withNearest(error, archive, request)).message };
+  }
+  const { architecture, contradiction, isRepository } = archive;
+  if (chosen !== undefined) return { name, reason: `The option handler names it. ${contradiction ?? ''}`.trimEnd() };
+  if (!isRepository) return { name, reason: "The archive's manifest names it." };
+  const says = architecture === undefined ? '' : `: config.json names the architecture ${architecture}`;
+  return { name, reason: `It follows from the repository's files${says}.` };
+}
+
+/** Returns the files of a part's model that are there. @throws `model-not-found` if there are none */
+async function assessPart(
+  { node, archive }: Part,
+  request: RequestUrl,
+  sourceOf: (archive: Archive) => Promise<Source>,
+): Promise<readonly AssessedFile[]> {
+  const [sizeOf, source] = await Promise.all([fileSizes(archive, request), sourceOf(archive)]);
+  const { alternatives, models } = archive;
+  const possible = alternatives ?? Object.values(models).map((path) => ({ path, precision: undefined }));
+  const files = await Promise.all(
+    possible.map(async ({ path, precision }) => {
+      const found = await modelSize(path, sizeOf, (file) => source.read(file));
+      if (!found) return [];
+      const bytes = found.bytes === 'unknown' ? undefined : found.bytes;
+      return [{ node, path, bytes, ...(precision && { precision }) }];
+    }),
+  );
+  const there = files.flat();
+  const has = async (path: string): Promise<boolean> => there.some((file) => file.path === path);
+  const formats = MODEL_FORMATS.filter((format) => models[format] !== undefined);
+  const faults = await Promise.all(
+    formats.map(async (format) => {
+      try {
+        if (!alternatives && !(await has(models[format]!))) throw source.missing(models[format]!);
+        await chooseModel({ ...source, has }, archive, format, undefined);
+        return undefined;
+      } catch (error) {
+        return asTabServeError(error);
+      }
+    }),
+  );
+  // Without its files in one format, the model may be there in the other.
+  const [fault] = faults.includes(undefined) ? [] : faults;
+  if (fault) throw node === '' ? fault : atNode(fault, node);
+  return there;
+}

@@ -1,0 +1,80 @@
+import { readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from './fixtures.ts';
+
+const MODEL = 'test/models/generation/llama_fused/';
+const FOLDER = fileURLToPath(new URL(`../../${MODEL}onnx/`, import.meta.url));
+const sizeOf = (name: string): number => statSync(FOLDER + name).size;
+
+test('what it says of a repository is what load does then, and no weights are downloaded for it @once', async ({
+  page,
+}) => {
+  const asked: string[] = [];
+  page.context().on('request', (request) => {
+    const [, file] = /\/onnx\/([^/?]+)$/.exec(new URL(request.url()).pathname) ?? [];
+    if (file !== undefined) asked.push(`${request.method()} ${file}`);
+  });
+  await page.goto('/test/browser/pages/tabserve.html');
+  await page.waitForFunction(() => 'tabserve' in window);
+  const assessed = await page.evaluate(
+    async (model) => await window.tabserve.assess(model, { backends: ['onnx/webnn', 'onnx/wasm'] }),
+    `/${MODEL}`,
+  );
+  expect(asked.length).toBeGreaterThan(0);
+  expect(asked.filter((one) => !one.startsWith('HEAD '))).toEqual([]);
+
+  expect(assessed.handler).toEqual({
+    name: 'text_generator',
+    reason: "It follows from the repository's files: config.json names the architecture LlamaForCausalLM.",
+  });
+  const names = readdirSync(FOLDER);
+  expect(assessed.files.map(({ path }) => path.replace('onnx/', '')).toSorted()).toEqual(
+    names.filter((name) => name.endsWith('.onnx')).toSorted(),
+  );
+  for (const { path, bytes } of assessed.files) {
+    const own = names.filter((name) => name.startsWith(path.replace('onnx/', '')));
+    expect(bytes, path).toBe(own.reduce((sum, name) => sum + sizeOf(name), 0));
+  }
+  expect(assessed.device).toMatchObject({ cores: expect.any(Number), freeStorage: expect.any(Number) });
+
+  const backend = await page.evaluate(async (model) => {
+    const client = await window.tabserve.load(model, { backends: ['onnx/webnn', 'onnx/wasm'] });
+    const { backend } = client;
+    await client.dispose();
+    return backend!;
+  }, `/${MODEL}`);
+  const [best] = assessed.backends;
+  expect({ ...best, precision: best!.files[0]!.precision }).toMatchObject({
+    engine: backend.engine,
+    name: backend.name,
+    precision: backend.precision,
+  });
+  expect(assessed.device.threads).toBe(backend.threads);
+  expect(assessed.skipped).toEqual(backend.skipped);
+});
+
+test('an archive that is not there is the error of load; a model without a handler is an answer @once', async ({
+  page,
+}) => {
+  await page.goto('/test/browser/pages/tabserve.html');
+  await page.waitForFunction(() => 'tabserve' in window);
+  const [missing, wrong, bare] = await page.evaluate(async () => {
+    const { assess } = window.tabserve;
+    return [
+      await window.failure(assess('/test/models/nothing-here/')),
+      await window.failure(assess('/test/models/affine.onnx', { nothing: 1 } as object)),
+      await assess('/test/models/affine.onnx', { backends: ['wasm'] }),
+    ] as const;
+  });
+  expect(missing.code).toBe('model-not-found');
+  expect(wrong.code).toBe('model-config');
+  expect(bare.handler.name).toBeUndefined();
+  expect(bare.handler.reason).toContain("set the option handler to 'base_handler'");
+  expect(bare.files).toEqual([
+    {
+      node: '',
+      path: 'affine.onnx',
+      bytes: statSync(fileURLToPath(new URL('../models/affine.onnx', import.meta.url))).size,
+    },
+  ]);
+});
