@@ -39,6 +39,10 @@ const SHOWN_ELSEWHERE = new Set([
 for (const [file, expected] of [
   ['connect.ts', [/^three$/]],
   ['first.ts', [/^\{"label":"three","score":0\.9\d+\} on wasm$/]],
+  [
+    'assess.ts',
+    [/^image_classifier: The archive's manifest names it\.$/, /^\d+ bytes, 7\d MB of memory on \w+/, /^otherwise /],
+  ],
   ['quick.ts', [/^\[\{"label":"three","score":0\.9\d+/, /"engine":"onnx","name":"wasm"/]],
   ['healing.ts', [/^\[\{"label":"three","score":0\.9\d+/]],
   [
