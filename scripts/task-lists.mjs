@@ -26,6 +26,7 @@ const FACTS = [
   'sentenceTransformers',
   'files',
   'nearest',
+  'ultralytics',
 ];
 
 /**
@@ -195,7 +196,8 @@ async function entryOf({ name, path, className, isGeneric }, from, load) {
   const { [className]: Class } = await load(path);
   const type = isGeneric ? `: Promise<new () => ${className}>` : '';
   const { huggingFace, takes } = Class;
-  const facts = { ...huggingFace, takes, nearest: Object.hasOwn(Class, 'nearest') ? Class.nearest : undefined };
+  const own = (key) => (Object.hasOwn(Class, key) ? Class[key] : undefined);
+  const facts = { ...huggingFace, takes, nearest: own('nearest'), ultralytics: own('ultralytics') };
   const unknown = Object.keys(facts).find((key) => !FACTS.includes(key) && key !== 'handlerConfig');
   if (unknown !== undefined) throw new Error(`${path}: add ${unknown} to FACTS of scripts/task-lists.mjs.`);
   const given = FACTS.filter((key) => facts[key] !== undefined && facts[key] !== false);

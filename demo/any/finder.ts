@@ -4,6 +4,7 @@ import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import { button, el } from '../page/dom.js';
 import { Explained } from '../page/explained.js';
 import { bytes } from '../page/format.js';
+import { fit } from './fit.js';
 import { noteLine } from '../panels/note.js';
 import { repositoryOf } from '../writing/hub.js';
 import { droppedFiles, folderContents, hubContents, precisionsOf, type Contents } from './contents.js';
@@ -78,6 +79,7 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
   const note = noteLine(noteElement, announce);
   const about = el('p', { class: 'quiet' });
   const parts = el('ul', { class: 'any-parts', 'aria-label': 'Models' });
+  const here = fit();
   const task = el(
     'select',
     { 'aria-label': 'Handler' },
@@ -94,6 +96,7 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
     { hidden: '', 'aria-label': 'What it has', class: 'any-found' },
     about,
     parts,
+    here.element,
     el('div', { class: 'actions' }, task, precision, opener),
   );
 
@@ -113,7 +116,14 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
     );
     opener.disabled = all.length === 0 && !contents?.models.some(({ path }) => path.endsWith('.json'));
   };
-  task.addEventListener('change', offer);
+  const assess = (): void => {
+    if (contents) void here.show(contents.model, chosenHandler(), precision.value || undefined);
+  };
+  task.addEventListener('change', () => {
+    offer();
+    assess();
+  });
+  precision.addEventListener('change', assess);
 
   async function show(ask: (signal: AbortSignal) => Promise<Contents>): Promise<void> {
     looking.abort();
@@ -134,6 +144,7 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
       );
       task.value = isInParts(has) ? 'image_text_embedder' : '';
       offer();
+      assess();
       if (opener.disabled) note.failed(new Explained(missing(has)));
       else
         note.set(
@@ -166,7 +177,10 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
   return {
     element: el('section', { class: 'any-model', 'aria-label': 'Model' }, search, noteElement, found),
     takeFolder: (entry) => void show(async () => await folderContents(await droppedFiles(entry))),
-    dispose: () => looking.abort(),
+    dispose() {
+      looking.abort();
+      here.dispose();
+    },
   };
 }
 

@@ -37,4 +37,6 @@ export interface TaskDescriptor extends Omit<HuggingFaceTask, 'handlerConfig'> {
   readonly load: () => Promise<HandlerClass>;
   readonly takes: InputKind;
   readonly nearest?: readonly Signature[];
+  /** The task of Ultralytics' models whose outputs it reads. */
+  readonly ultralytics?: string;
 }

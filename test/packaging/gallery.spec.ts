@@ -754,6 +754,10 @@ test('any model: a folder shows what it has, and its handler and its fields foll
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
     await browser.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data });
   await expect(page.getByText('answer-bert: BertForQuestionAnswering')).toBeVisible();
+  // What load would do, before the model is opened.
+  const here = page.getByRole('list', { name: 'On this device' });
+  await expect(here).toContainText('Handler: question_answerer.', SLOW);
+  await expect(here).toContainText(/Backend: onnx\/\w+ in fp32, [\d.]+ kB to download, about 7\d(\.\d)? MB of memory\./);
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText('question_answerer runs on onnx/')).toBeVisible(SLOW);
   expect(await answerOf(page)).toHaveLength(3);

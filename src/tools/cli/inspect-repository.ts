@@ -1,12 +1,12 @@
 import { allParts, partsOf, type Archive, type Part } from '../../contract/archive.js';
-import { TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import { MAX_TEXT_BYTES } from '../../contract/limits.js';
 import type { Precision } from '../../contract/precisions.js';
 import { memoryOf } from '../../shared/memory.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { loadHandler } from '../../worker/handlers/registry.js';
 import type { ArchiveLocation } from '../../worker/models/archive.js';
-import { withNearest } from '../../worker/host/nearest-handler.js';
+import { findHandler } from '../../worker/host/nearest-handler.js';
 import { fetchWorkflow } from '../../worker/models/fetch.js';
 import type { RequestUrl } from '../../worker/models/onnx/declared.js';
 import { parseJson, readText } from '../../worker/models/json.js';
@@ -130,7 +130,10 @@ async function readArchive(
   } catch (error) {
     if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
     const archive = await fetchWorkflow(from, { ...options, handler: 'base_handler' });
-    const { message } = await withNearest(error, archive, REQUEST);
+    const message = await findHandler(error, archive, REQUEST).then(
+      () => error.message,
+      (unknown: unknown) => messageOf(unknown),
+    );
     return { archive, unknown: withToolAdvice(message) };
   }
 }

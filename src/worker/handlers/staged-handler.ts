@@ -35,6 +35,8 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
 
   /** What its models look like, by which the nearest handler of a model is found whose files name no task. */
   static readonly nearest: readonly Signature[] | undefined;
+  /** The task of Ultralytics' models whose outputs this class reads. No two classes have the same one. */
+  static readonly ultralytics: string | undefined;
 
   /**
    * The JSON Schemas of the keys that this class adds to `handler:` in `model-config.yaml`.

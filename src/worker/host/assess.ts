@@ -1,17 +1,16 @@
 /** Finds out what is needed to choose a backend for a model, without its weights. */
 import { partsOf, type Archive, type Part } from '../../contract/archive.js';
-import type { Assessed, AssessedFile, AssessedHandler } from '../../contract/assessment.js';
+import type { Assessed, AssessedFile } from '../../contract/assessment.js';
 import { MODEL_FORMATS } from '../../contract/backends.js';
-import { asTabServeError, atNode } from '../../contract/errors.js';
+import { asTabServeError, atNode, TabServeError } from '../../contract/errors.js';
 import type { LoadRequest } from '../../contract/wire.js';
-import { UnknownHandler } from '../handlers/registry.js';
 import { chooseModel } from '../models/choose-model.js';
 import { fileSizes, modelSize } from '../models/file-sizes.js';
 import type { FindHandler } from '../models/hugging-face/read.js';
 import type { RequestUrl } from '../models/onnx/declared.js';
 import type { Source } from '../models/sources/source.js';
 import type { Downloads } from './downloads.js';
-import { withNearest } from './nearest-handler.js';
+import { findHandler } from './nearest-handler.js';
 
 /** Finds out what `load` would do. @throws what `load` throws because of the archive, except `unknown-handler` */
 export async function assessArchive(
@@ -21,9 +20,9 @@ export async function assessArchive(
 ): Promise<Assessed> {
   const { archive, sourceOf } = await downloads.outline(source, { config, handler, handlerClass }, download);
   const request = downloads.request(download);
-  const served = await handlerOf(archive, handler, handlerClass, request);
-  const parts = await Promise.all(partsOf(archive).map((part) => assessPart(part, request, sourceOf)));
-  return { archive, handler: served, files: parts.flat() };
+  const found = await handlerOf(archive, handler, handlerClass, request);
+  const parts = await Promise.all(partsOf(found.archive).map((part) => assessPart(part, request, sourceOf)));
+  return { ...found, files: parts.flat() };
 }
 
 async function handlerOf(
@@ -31,19 +30,29 @@ async function handlerOf(
   chosen: string | undefined,
   handlerClass: FindHandler,
   request: RequestUrl,
-): Promise<AssessedHandler> {
+): Promise<Pick<Assessed, 'archive' | 'handler'>> {
   const name = chosen ?? archive.manifest.model.handler;
   try {
     await handlerClass(name as string);
   } catch (error) {
-    if (!(error instanceof UnknownHandler)) throw error;
-    return { name: undefined, reason: (await withNearest(error, archive, request)).message };
+    try {
+      const found = await findHandler(error, archive, request);
+      const reason = 'By its metadata, Ultralytics exported the file.';
+      return { archive: found, handler: { name: found.manifest.model.handler, reason } };
+    } catch (unknown) {
+      if (!(unknown instanceof TabServeError) || unknown.code !== 'unknown-handler') throw unknown;
+      return { archive, handler: { name: undefined, reason: unknown.message } };
+    }
   }
-  const { architecture, contradiction, isRepository } = archive;
-  if (chosen !== undefined) return { name, reason: `The option handler names it. ${contradiction ?? ''}`.trimEnd() };
-  if (!isRepository) return { name, reason: "The archive's manifest names it." };
+  return { archive, handler: { name, reason: reasonOf(archive, chosen) } };
+}
+
+/** Returns where the name of a handler comes from that is there. */
+function reasonOf({ architecture, contradiction, isRepository }: Archive, chosen: string | undefined): string {
+  if (chosen !== undefined) return `The option handler names it. ${contradiction ?? ''}`.trimEnd();
+  if (!isRepository) return "The archive's manifest names it.";
   const says = architecture === undefined ? '' : `: config.json names the architecture ${architecture}`;
-  return { name, reason: `It follows from the repository's files${says}.` };
+  return `It follows from the repository's files${says}.`;
 }
 
 /** Returns the files of a part's model that are there. @throws `model-not-found` if there are none */

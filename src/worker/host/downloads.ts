@@ -59,6 +59,13 @@ export class Downloads {
     return { archive, sourceOf: (one) => sourceOf(one, options) };
   }
 
+  /** Reads the file of an archive's ONNX model; undefined if it is not known which file that is. */
+  async onnx(archive: Archive, settings: DownloadSettings): Promise<Blob | undefined> {
+    const { alternatives, models } = archive;
+    if (alternatives || models.onnx === undefined) return undefined;
+    return await (await sourceOf(archive, this.#options(settings))).read(models.onnx);
+  }
+
   /** @param precisions those that are wanted of each part's alternatives, best first */
   async model(
     archive: Archive,

@@ -110,11 +110,15 @@ export class Host implements WorkerApi {
         this.#downloads.archive(source, { config, handler, handlerClass, onManifest }, download),
       ));
       // A missing handler is reported before the model is awaited.
-      await (loading ?? this.#handlerClass(archive.manifest.model.handler)).catch(async (error: unknown) => {
-        const withNearest = await loadScript(async () => (await import('./nearest-handler.js')).withNearest);
-        throw await withNearest(error, archive, this.#downloads.request(download));
-      });
-      return archive;
+      const found = await (loading ?? this.#handlerClass(archive.manifest.model.handler)).catch(
+        async (error: unknown) => {
+          const findHandler = await loadScript(async () => (await import('./nearest-handler.js')).findHandler);
+          return await findHandler(error, archive, this.#downloads.request(download), () =>
+            this.#downloads.onnx(archive, download),
+          );
+        },
+      );
+      return 'url' in found ? found : archive;
     }, 'load');
   }
 

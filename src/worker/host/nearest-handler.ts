@@ -10,32 +10,54 @@ import { discard } from '../../shared/request-policy.js';
 import type { Signature } from '../../contract/task.js';
 import { UnknownHandler } from '../handlers/registry.js';
 import { TASKS } from '../tasks/index.js';
+import { withOwnHandler } from './file-handler.js';
 import { withParts } from '../models/hugging-face/parts.js';
 
 /** How long a server may take. */
 const MAX_WAIT_MS = 5000;
 
 /**
- * Returns the error for a handler that there is not, with the built-in one whose outputs are like the model's, or that
- * opens its files. Of a model on a server, only the end of its file is requested, which says what it returns.
+ * Returns the archive of a model for which no handler was found, with the one that its file names. Of a model on a
+ * server, only the end of its file is requested, which says what it is.
+ * @param read reads the model's file from a server that sends no part of one
+ * @throws `unknown-handler`, with the built-in one whose outputs are like the model's, or that opens its files
  */
-export async function withNearest(error: unknown, archive: Archive, request: RequestUrl): Promise<TabServeError> {
+export async function findHandler(
+  error: unknown,
+  archive: Archive,
+  request: RequestUrl,
+  read: () => Promise<Blob | undefined> = async () => undefined,
+): Promise<Archive> {
   const own = asTabServeError(error);
-  if (!(own instanceof UnknownHandler)) return own;
+  if (!(own instanceof UnknownHandler)) throw own;
+  let signature: Signatures | undefined;
   try {
-    const model = await readModel(archive, request);
-    if (!model) return await withParts(own, { has: (path) => hasFile(archive, path, request) });
-    const { inputs, outputs } = readSignature(model);
-    const { handler, seen } = nearestHandler(inputs, outputs);
-    return new UnknownHandler(
-      own.handler,
-      `By its inputs and outputs (${seen.map(describe).join(', ')}), the model is nearest to ${handler}: set the option handler to '${handler}', or connect() to a handler of your own.`,
-      own.task,
-    );
+    const model = (await readModel(archive, request)) ?? (await graphOf(await read()));
+    signature = model && readSignature(model);
   } catch {
     // The model cannot be read, but the unknown handler is the more important error.
-    return own;
+    throw own;
   }
+  const found = signature && own.handler === undefined ? await withOwnHandler(archive, signature) : undefined;
+  if (found) return found;
+  throw signature
+    ? nearestError(own, signature)
+    : await withParts(own, { has: (path) => hasFile(archive, path, request) });
+}
+
+type Signatures = ReturnType<typeof readSignature>;
+
+function nearestError(own: UnknownHandler, { inputs, outputs }: Signatures): UnknownHandler {
+  const { handler, seen } = nearestHandler(inputs, outputs);
+  return new UnknownHandler(
+    own.handler,
+    `By its inputs and outputs (${seen.map(describe).join(', ')}), the model is nearest to ${handler}: set the option handler to '${handler}', or connect() to a handler of your own.`,
+    own.task,
+  );
+}
+
+async function graphOf(file: Blob | undefined): Promise<Uint8Array | undefined> {
+  return file && ((await readGraph(file)) ?? new Uint8Array(await file.arrayBuffer()));
 }
 
 /** Returns the part of a model's file that `readSignature` needs; undefined if the file is not available. */
@@ -56,8 +78,7 @@ async function readModel(
     }
     return undefined;
   }
-  const file = local[paths[0]!];
-  return file && ((await readGraph(file)) ?? new Uint8Array(await file.arrayBuffer()));
+  return await graphOf(local[paths[0]!]);
 }
 
 /** Returns whether a repository has a file. */

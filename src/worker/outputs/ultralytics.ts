@@ -11,14 +11,6 @@ const TASKS: Readonly<Record<string, string>> = {
   obb: 'rotated boxes',
 };
 
-/** The handlers that read them. */
-const HANDLERS: Readonly<Record<string, string>> = {
-  detect: 'object_detector',
-  classify: 'image_classifier',
-  segment: 'instance_segmenter',
-  pose: 'pose_landmarker',
-};
-
 /** Decoders of boxes that the model leaves to non-maximum suppression. */
 const DENSE = new Set(['yolov8', 'yolov5', 'yolox', 'nanodet']);
 
@@ -32,16 +24,23 @@ export class UltralyticsExport {
   readonly names: Labels | undefined;
   /** How many key points there are, and numbers of each; undefined if the file does not say it. */
   readonly keyPoints: readonly [points: number, numbers: number] | undefined;
+  /** Height and width of the images that the model was exported for; undefined if the file does not say it. */
+  readonly imageSize: readonly [height: number, width: number] | undefined;
+  /** The handler that reads the model; undefined if there is none. */
+  readonly handler: string | undefined;
   /** One of `TASKS`; undefined if the file names none of them. */
   readonly #task: string | undefined;
   /** Whether the graph includes the suppression: `end2end` of YOLO26 and YOLOv10, or exported with `nms=True`. */
   readonly #isEndToEnd: boolean;
 
-  constructor(metadata: NonNullable<Session['metadata']>) {
+  /** @param handlers the handlers by the tasks that they read */
+  constructor(metadata: NonNullable<Session['metadata']>, handlers: ReadonlyMap<string, string> = new Map()) {
     const read = (key: string): unknown => (Object.hasOwn(metadata, key) ? readPython(metadata[key]!) : undefined);
     this.names = readNames(read('names'));
     this.keyPoints = readShape(read('kpt_shape'));
     this.#task = Object.keys(TASKS).find((task) => task === metadata['task']);
+    this.handler = handlers.get(this.#task ?? '');
+    this.imageSize = readSize(read('imgsz'));
     const args = read('args') as { readonly nms?: unknown } | null | undefined;
     this.#isEndToEnd = read('end2end') === true || args?.nms === true;
   }
@@ -50,9 +49,8 @@ export class UltralyticsExport {
   checkTask(handler: string, own?: string): void {
     const task = this.#task;
     if (task === undefined || task === own) return;
-    const reader = HANDLERS[task];
-    const advice = reader
-      ? `Use ${reader}, or take another model.`
+    const advice = this.handler
+      ? `Use ${this.handler}, or take another model.`
       : 'Take another model, or read its outputs in a handler of your own (docs/handlers.md).';
     const reads = own === undefined ? 'none of Ultralytics’ tasks' : `the task ${own}`;
     throw new TabServeError(
@@ -122,6 +120,12 @@ function readShape(shape: unknown): readonly [number, number] | undefined {
     shape[0] > 0 &&
     (shape[1] === 2 || shape[1] === 3);
   return fits ? (shape as [number, number]) : undefined;
+}
+
+function readSize(size: unknown): readonly [number, number] | undefined {
+  const sides = typeof size === 'number' ? [size, size] : size;
+  const fits = Array.isArray(sides) && sides.length === 2 && sides.every((side) => Number.isInteger(side) && side > 0);
+  return fits ? (sides as [number, number]) : undefined;
 }
 
 function readNames(names: unknown): Labels | undefined {

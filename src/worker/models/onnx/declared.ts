@@ -14,15 +14,15 @@ const TAIL_BYTES = 2 ** 18;
 /** An older model lists its weights among its inputs. */
 const MIN_VERSION = 4;
 /** Fields of GraphProto after the weights, and of ModelProto after the graph. Numbers: `onnx.proto` of ONNX (IR version 10). */
-const [INPUT, OUTPUT, OPSET] = [11, 12, 8];
+const [INPUT, OUTPUT, OPSET, METADATA] = [11, 12, 8, 14];
 const AFTER_WEIGHTS: ReadonlySet<number> = new Set([INPUT, OUTPUT, 13, 14, 15]);
-const AFTER_GRAPH: ReadonlySet<number> = new Set([OPSET, 14, 20, 25]);
+const AFTER_GRAPH: ReadonlySet<number> = new Set([OPSET, METADATA, 20, 25]);
 
 /** A server that sends no ranges sends a file of at most this size as a whole. */
 const WHOLE_BYTES = 2 ** 24;
 
 /**
- * Returns an ONNX model without nodes and weights, only with the inputs and outputs of one on a server. Two ranges of
+ * Returns an ONNX model without nodes and weights, only with the inputs, outputs and metadata of one on a server. Two ranges of
  * the file are requested, together at most 256 kB. From a server that sends no ranges, returns a file of at most 16 MB.
  * @returns undefined for a larger one, and if the ends of the file do not show inputs and outputs
  * @throws what `request` throws
@@ -80,15 +80,16 @@ export function declaredIn(tail: Uint8Array): Uint8Array<ArrayBuffer> | undefine
   // Positions from which nothing leads to the end, so that no position is tried twice, whatever the weights are.
   const failed = new Set<string>();
   for (let at = tail.indexOf(INPUT * 8 + 2); at >= 0; at = tail.indexOf(INPUT * 8 + 2, at + 1)) {
-    const graph = graphFrom(tail.subarray(at), failed);
-    if (graph) return join([...encodeNumber(1, MIN_VERSION), ...encode(7, graph)]);
+    const found = ends(tail.subarray(at), failed);
+    if (found) return join([...encodeNumber(1, MIN_VERSION), ...encode(7, found.graph), ...found.metadata]);
   }
   return undefined;
 }
 
-/** Returns the inputs and outputs if the bytes are the end of a graph, and then that of a model. */
-function graphFrom(bytes: Uint8Array, failed: Set<string>): readonly Uint8Array[] | undefined {
+/** Returns the inputs and outputs, and the metadata, if the bytes are the end of a graph, and then that of a model. */
+function ends(bytes: Uint8Array, failed: Set<string>): Record<'graph' | 'metadata', readonly Uint8Array[]> | undefined {
   const graph: Uint8Array[] = [];
+  const metadata: Uint8Array[] = [];
   const places: string[] = [];
   let isAfter = false;
   let hasOutput = false;
@@ -99,9 +100,10 @@ function graphFrom(bytes: Uint8Array, failed: Set<string>): readonly Uint8Array[
       places.push(place);
       if (failed.has(place) || !(isAfter ? AFTER_GRAPH : AFTER_WEIGHTS).has(field)) throw new RangeError('no end');
       hasOutput ||= field === OUTPUT;
-      if (field === INPUT || field === OUTPUT) graph.push(whole);
+      if (!isAfter && (field === INPUT || field === OUTPUT)) graph.push(whole);
+      if (isAfter && field === METADATA) metadata.push(whole);
     }
-    if (isAfter && hasOutput) return graph;
+    if (isAfter && hasOutput) return { graph, metadata };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }

@@ -10,5 +10,6 @@ export const DETECTION = {
     processor: 'image',
     hasClasses: true,
     nearest: [{ order: 50, reads: 'images', main: {}, hasBoxes: true }],
+    ultralytics: 'detect',
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

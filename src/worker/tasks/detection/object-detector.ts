@@ -44,6 +44,8 @@ export class ObjectDetector extends DetectionHandler {
 
   static override readonly nearest: readonly Signature[] = [{ order: 50, reads: 'images', main: {}, hasBoxes: true }];
 
+  static override readonly ultralytics: string = 'detect';
+
   declare readonly configType?: ObjectDetectorConfig;
   static override readonly schema: ConfigSchema = OBJECT_DETECTOR_SCHEMA;
 

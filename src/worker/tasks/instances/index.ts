@@ -11,5 +11,6 @@ export const INSTANCES = {
     readsTexts: ['OneFormerForUniversalSegmentation'],
     hasClasses: true,
     nearest: [{ order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] }],
+    ultralytics: 'segment',
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -144,6 +144,8 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     { order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] },
   ];
 
+  static override readonly ultralytics: string = 'segment';
+
   declare readonly configType?: InstanceSegmenterConfig;
   static override readonly schema: ConfigSchema = INSTANCE_SEGMENTER_SCHEMA;
 

@@ -24,5 +24,6 @@ export const PEOPLE = {
     nodes: { landmarks: ['model'] },
     nodeProcessors: { landmarks: 'image' },
     nearest: [{ order: 70, reads: 'images', outputs: ['heatmaps'] }],
+    ultralytics: 'pose',
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

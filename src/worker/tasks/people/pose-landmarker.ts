@@ -86,6 +86,8 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
 
   static override readonly nearest: readonly Signature[] = [{ order: 70, reads: 'images', outputs: ['heatmaps'] }];
 
+  static override readonly ultralytics: string = 'pose';
+
   declare readonly paramsType?: PoseLandmarkerParams;
 
   declare readonly configType?: PoseLandmarkerConfig;

@@ -85,6 +85,8 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
     { order: 130, reads: 'images', main: { rank: 2, isLogits: true } },
   ];
 
+  static override readonly ultralytics: string = 'classify';
+
   static override readonly schema: ConfigSchema = IMAGE_CLASSIFIER_SCHEMA;
 
   override imageProcessing = compose(

@@ -10,6 +10,7 @@ export const PICTURES = {
     processor: 'image',
     hasClasses: true,
     nearest: [{ order: 130, reads: 'images', main: { rank: 2, isLogits: true } }],
+    ultralytics: 'classify',
   },
   image_feature_extractor: {
     load: async () => (await import('./image-feature-extractor.js')).ImageFeatureExtractor,
