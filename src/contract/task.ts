@@ -22,10 +22,16 @@ export interface Signature {
     readonly rank?: number;
     /** Whether its name says that it has logits. */
     readonly isLogits?: boolean;
-    /** A part of its name. */
-    readonly name?: string;
-    /** The size of its second dimension. */
+    /** Its name, or that of the operator that computes it, in lowercase and without numbers; of a list, one. */
+    readonly name?: readonly string[];
+    /** Whether it is the model's only output. */
+    readonly isOnly?: boolean;
+    /** How many channels it has: the size of its second dimension, or in NHWC of the last one. */
     readonly channels?: number;
+    /** The sizes of its last dimensions. */
+    readonly ends?: readonly number[];
+    /** Whether it has a row or a column for each point of YOLO's feature maps, or six numbers for each box. */
+    readonly isDetections?: boolean;
     /** The size of its last dimension is known and less than this. */
     readonly lastBelow?: number;
   };

@@ -109,16 +109,17 @@ export class Host implements WorkerApi {
       const archive = await (this.#reading = timed('read archive', () =>
         this.#downloads.archive(source, { config, handler, handlerClass, onManifest }, download),
       ));
-      // A missing handler is reported before the model is awaited.
-      const found = await (loading ?? this.#handlerClass(archive.manifest.model.handler)).catch(
-        async (error: unknown) => {
-          const findHandler = await loadScript(async () => (await import('./nearest-handler.js')).findHandler);
-          return await findHandler(error, archive, this.#downloads.request(download), () =>
-            this.#downloads.onnx(archive, download),
-          );
-        },
-      );
-      return 'url' in found ? found : archive;
+      try {
+        // A missing handler is reported before the model is awaited.
+        await (loading ?? this.#handlerClass(archive.manifest.model.handler));
+        return archive;
+      } catch (error) {
+        const findHandler = await loadScript(async () => (await import('./nearest-handler.js')).findHandler);
+        const read = (): Promise<Blob | undefined> => this.#downloads.onnx(archive, download);
+        const found = await findHandler(error, archive, this.#downloads.request(download), read);
+        await this.#handlerClass(found.manifest.model.handler);
+        return found;
+      }
     }, 'load');
   }
 

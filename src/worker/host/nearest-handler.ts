@@ -1,8 +1,10 @@
 /** Finds the handler for a model whose task is not known, by its outputs. */
 import type { Archive } from '../../contract/archive.js';
 import { asTabServeError, type TabServeError } from '../../contract/errors.js';
-import type { OutputInfo, TensorInfo } from '../../contract/tensors.js';
+import type { OutputInfo, Session, TensorInfo } from '../../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
+import type { ModelJson } from '../engines/tfjs/artifacts.js';
+import { readSignature as readTfjsSignature } from '../engines/tfjs/signature.js';
 import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
 import { fetchDeclared, type RequestUrl } from '../models/onnx/declared.js';
 import { readGraph } from '../models/onnx/graph.js';
@@ -32,8 +34,7 @@ export async function findHandler(
   if (!(own instanceof UnknownHandler)) throw own;
   let signature: Signatures | undefined;
   try {
-    const model = (await readModel(archive, request)) ?? (await graphOf(await read()));
-    signature = model && readSignature(model);
+    signature = (await tfjsSignature(archive, request)) ?? (await onnxSignature(archive, request, read));
   } catch {
     // The model cannot be read, but the unknown handler is the more important error.
     throw own;
@@ -45,7 +46,29 @@ export async function findHandler(
     : await withParts(own, { has: (path) => hasFile(archive, path, request) });
 }
 
-type Signatures = ReturnType<typeof readSignature>;
+/** What a model's file declares. */
+type Signatures = Pick<Session, 'inputs' | 'outputs' | 'metadata'>;
+
+async function onnxSignature(
+  archive: Archive,
+  request: RequestUrl,
+  read: () => Promise<Blob | undefined>,
+): Promise<Signatures | undefined> {
+  const model = (await readModel(archive, request)) ?? (await graphOf(await read()));
+  return model && readSignature(model);
+}
+
+/** Reads what the `model.json` of an archive declares that has no other model; undefined if it declares nothing. */
+async function tfjsSignature({ url, local, models }: Archive, request: RequestUrl): Promise<Signatures | undefined> {
+  const { onnx, tfjs } = models;
+  if (onnx !== undefined || tfjs === undefined || local instanceof Blob) return undefined;
+  const file = local
+    ? local[tfjs]
+    : await request(locateFile(readModelUrl(url), tfjs), { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+  if (!file || !('size' in file || file.ok)) return undefined;
+  const model = JSON.parse(await file.text()) as ModelJson;
+  return model.modelTopology.node ? readTfjsSignature(model) : undefined;
+}
 
 function nearestError(own: UnknownHandler, { inputs, outputs }: Signatures): UnknownHandler {
   const { handler, seen } = nearestHandler(inputs, outputs);
@@ -113,7 +136,10 @@ export function nearestHandler(inputs: readonly TensorInfo[], outputs: readonly 
 function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefined {
   const isOfTexts = inputs.some(({ name }) => name === 'input_ids');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
-  const isOfSound = inputs.length === 1 && inputs[0]!.name === 'input_values' && inputs[0]!.dims.length === 2;
+  const isOfSound =
+    (inputs.length === 1 && inputs[0]!.name === 'input_values' && inputs[0]!.dims.length === 2) ||
+    // Silero's sampling rate.
+    inputs.some(({ name }) => name === 'sr');
   if (isOfImages) return isOfTexts ? 'images-and-texts' : 'images';
   if (isOfTexts) return 'texts';
   return isOfSound ? 'sound' : undefined;
@@ -128,7 +154,7 @@ function evidence(
   const called = (name: string | readonly string[]): OutputInfo | undefined =>
     [name].flat().flatMap((one) => outputs.filter((output) => output.name === one))[0];
   const seen = [
-    ...(main ? [mainOutput(main, called('logits') ?? outputs[0])] : []),
+    ...(main ? [mainOutput(main, called('logits') ?? outputs[0], inputs, outputs)] : []),
     ...names.map(called),
     ...(hasBoxes ? [outputs.find(({ name, dims }) => isBoxes(name, dims))] : []),
   ];
@@ -138,19 +164,53 @@ function evidence(
 
 /** Returns the output if it matches a signature. */
 function mainOutput(
-  { rank, isLogits, name, channels, lastBelow }: NonNullable<Signature['main']>,
+  { rank, isLogits, name, isOnly, channels, ends, isDetections, lastBelow }: NonNullable<Signature['main']>,
   output: OutputInfo | undefined,
+  inputs: readonly TensorInfo[],
+  outputs: readonly OutputInfo[],
 ): OutputInfo | undefined {
   if (!output) return undefined;
   const { dims } = output;
   const last = dims.at(-1);
+  const image = inputs.find((input) => input.dims.length === 4);
   const fits =
     (rank === undefined || dims.length === rank) &&
     (isLogits === undefined || output.name.includes('logits') === isLogits) &&
-    (name === undefined || output.name.includes(name)) &&
-    (channels === undefined || dims[1] === channels) &&
+    (name === undefined || [output.name, output.op ?? ''].some((one) => name.includes(wordsOf(one)))) &&
+    (isOnly === undefined || (outputs.length === 1) === isOnly) &&
+    (channels === undefined || dims.at(isLast(image) ? -1 : 1) === channels) &&
+    (ends === undefined || ends.every((size, index) => dims.at(index - ends.length) === size)) &&
+    (isDetections === undefined || isOfDetections(dims, image) === isDetections) &&
     (lastBelow === undefined || (typeof last === 'number' && last < lastBelow));
   return fits ? output : undefined;
+}
+
+/** Returns the words of a name, without the numbers that exporters add. */
+function wordsOf(name: string): string {
+  return name
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter(Boolean)
+    .join('_');
+}
+
+/** Returns whether an image's channels are its last dimension. */
+function isLast(image: TensorInfo | undefined): boolean {
+  return image?.dims.at(-1) === 3 && image.dims[1] !== 3;
+}
+
+/** The strides of YOLO's feature maps, and how many boxes it finds at each point. */
+const STRIDES = [8, 16, 32];
+const BOXES = [1, 3];
+/** Corners, score and class. */
+const ROW = 6;
+
+function isOfDetections([, rows, columns]: OutputInfo['dims'], image: TensorInfo | undefined): boolean {
+  if (columns === ROW) return true;
+  const [height, width] = image?.dims.slice(...(isLast(image) ? [1, 3] : [2, 4])) ?? [];
+  if (typeof height !== 'number' || typeof width !== 'number') return false;
+  const points = STRIDES.reduce((sum, stride) => sum + Math.ceil(height / stride) * Math.ceil(width / stride), 0);
+  return BOXES.some((boxes) => rows === boxes * points || columns === boxes * points);
 }
 
 function isBoxes(name: string, dims: OutputInfo['dims']): boolean {

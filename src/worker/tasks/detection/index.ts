@@ -9,7 +9,10 @@ export const DETECTION = {
     architectures: ['ForObjectDetection'],
     processor: 'image',
     hasClasses: true,
-    nearest: [{ order: 50, reads: 'images', main: {}, hasBoxes: true }],
+    nearest: [
+      { order: 50, reads: 'images', main: {}, hasBoxes: true },
+      { order: 52, reads: 'images', main: { rank: 3, isDetections: true } },
+    ],
     ultralytics: 'detect',
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -42,7 +42,10 @@ export class ObjectDetector extends DetectionHandler {
     handlerConfig: detectorConfig,
   };
 
-  static override readonly nearest: readonly Signature[] = [{ order: 50, reads: 'images', main: {}, hasBoxes: true }];
+  static override readonly nearest: readonly Signature[] = [
+    { order: 50, reads: 'images', main: {}, hasBoxes: true },
+    { order: 52, reads: 'images', main: { rank: 3, isDetections: true } },
+  ];
 
   static override readonly ultralytics: string = 'detect';
 

@@ -10,7 +10,10 @@ export const INSTANCES = {
     processor: 'image',
     readsTexts: ['OneFormerForUniversalSegmentation'],
     hasClasses: true,
-    nearest: [{ order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] }],
+    nearest: [
+      { order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] },
+      { order: 42, reads: 'images', main: { rank: 3, isDetections: true }, outputs: ['output1'] },
+    ],
     ultralytics: 'segment',
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -142,6 +142,7 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
 
   static override readonly nearest: readonly Signature[] = [
     { order: 40, reads: 'images', main: {}, outputs: [['pred_masks', 'masks_queries_logits']] },
+    { order: 42, reads: 'images', main: { rank: 3, isDetections: true }, outputs: ['output1'] },
   ];
 
   static override readonly ultralytics: string = 'segment';

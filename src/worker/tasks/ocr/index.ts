@@ -6,6 +6,14 @@ export const OCR = {
   text_detector: {
     load: async () => (await import('./text-detector.js')).TextDetector,
     takes: 'image',
+    nearest: [
+      {
+        order: 84,
+        reads: 'images',
+        input: 'x',
+        main: { rank: 4, channels: 1, name: ['sigmoid', 'sigmoid_tmp', 'fetch_name'] },
+      },
+    ],
   },
   text_orienter: {
     load: async () => (await import('./text-orienter.js')).TextOrienter,
@@ -18,5 +26,8 @@ export const OCR = {
   text_recognizer: {
     load: async () => (await import('./text-recognizer.js')).TextRecognizer,
     takes: 'image',
+    nearest: [
+      { order: 86, reads: 'images', input: 'x', main: { rank: 3, name: ['softmax', 'softmax_tmp', 'fetch_name'] } },
+    ],
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

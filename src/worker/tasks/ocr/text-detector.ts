@@ -1,3 +1,4 @@
+import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind } from '../../../contract/handler.js';
 import type { ImageInput } from '../../../contract/images.js';
@@ -77,6 +78,15 @@ export class TextDetector extends BaseHandler<ImageInput, readonly Quad[]> {
 
   static override readonly takes: InputKind = 'image';
   declare readonly configType?: TextDetectorConfig;
+  // PP-OCR's exports: Paddle calls the input x.
+  static override readonly nearest: readonly Signature[] = [
+    {
+      order: 84,
+      reads: 'images',
+      input: 'x',
+      main: { rank: 4, channels: 1, name: ['sigmoid', 'sigmoid_tmp', 'fetch_name'] },
+    },
+  ];
   static override readonly schema: ConfigSchema = TEXT_DETECTOR_SCHEMA;
 
   /** The sizes of the photos of a batch, by row. */

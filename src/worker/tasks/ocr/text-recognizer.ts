@@ -1,3 +1,4 @@
+import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { Tensors } from '../../../contract/tensors.js';
@@ -36,6 +37,10 @@ export interface TextRecognizerConfig extends BaseHandlerConfig {
  */
 export class TextRecognizer extends TextLineHandler<ReadText> {
   declare readonly configType?: TextRecognizerConfig;
+  // PP-OCR's exports: Paddle calls the input x.
+  static override readonly nearest: readonly Signature[] = [
+    { order: 86, reads: 'images', input: 'x', main: { rank: 3, name: ['softmax', 'softmax_tmp', 'fetch_name'] } },
+  ];
   static override readonly schema: ConfigSchema = TEXT_RECOGNIZER_SCHEMA;
 
   /** The character of each class after the blank. */

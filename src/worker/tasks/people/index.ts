@@ -23,7 +23,11 @@ export const PEOPLE = {
     processor: 'image',
     nodes: { landmarks: ['model'] },
     nodeProcessors: { landmarks: 'image' },
-    nearest: [{ order: 70, reads: 'images', outputs: ['heatmaps'] }],
+    nearest: [
+      { order: 70, reads: 'images', outputs: ['heatmaps'] },
+      { order: 72, reads: 'images', main: { rank: 4, ends: [17, 3] } },
+      { order: 74, reads: 'images', main: { rank: 3, ends: [6, 56] } },
+    ],
     ultralytics: 'pose',
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

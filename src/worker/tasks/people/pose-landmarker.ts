@@ -84,7 +84,12 @@ export class PoseLandmarker extends LandmarkWorkflow<PoseLandmarks> {
     nodeProcessors: { landmarks: 'image' },
   };
 
-  static override readonly nearest: readonly Signature[] = [{ order: 70, reads: 'images', outputs: ['heatmaps'] }];
+  static override readonly nearest: readonly Signature[] = [
+    { order: 70, reads: 'images', outputs: ['heatmaps'] },
+    // MoveNet: the points of one person, or of six.
+    { order: 72, reads: 'images', main: { rank: 4, ends: [17, 3] } },
+    { order: 74, reads: 'images', main: { rank: 3, ends: [6, 56] } },
+  ];
 
   static override readonly ultralytics: string = 'pose';
 

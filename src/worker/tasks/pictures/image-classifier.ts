@@ -83,6 +83,16 @@ export class ImageClassifier extends VisionHandler<Classification, ImageExplanat
 
   static override readonly nearest: readonly Signature[] = [
     { order: 130, reads: 'images', main: { rank: 2, isLogits: true } },
+    {
+      order: 132,
+      reads: 'images',
+      // With the names of Paddle, Caffe2 and MXNet.
+      main: {
+        rank: 2,
+        name: ['softmax', 'softmax_tmp', 'gpu_softmax', 'softmaxout', 'probabilities', 'probability', 'probs', 'prob'],
+      },
+    },
+    { order: 134, reads: 'images', main: { rank: 2, name: ['output', 'predictions', 'fetch_name'], isOnly: true } },
   ];
 
   static override readonly ultralytics: string = 'classify';

@@ -55,7 +55,7 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
   };
 
   static override readonly nearest: readonly Signature[] = [
-    { order: 80, reads: 'images', main: { rank: 4, isLogits: false, name: 'hidden_state' } },
+    { order: 80, reads: 'images', main: { rank: 4, isLogits: false, name: ['last_hidden_state', 'hidden_state'] } },
     { order: 140, reads: 'images', main: { rank: 2 } },
     { order: 150, reads: 'images', main: { rank: 3 } },
   ];

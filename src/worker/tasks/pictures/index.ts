@@ -9,7 +9,27 @@ export const PICTURES = {
     architectures: ['ForImageClassification', 'ForImageClassificationWithTeacher'],
     processor: 'image',
     hasClasses: true,
-    nearest: [{ order: 130, reads: 'images', main: { rank: 2, isLogits: true } }],
+    nearest: [
+      { order: 130, reads: 'images', main: { rank: 2, isLogits: true } },
+      {
+        order: 132,
+        reads: 'images',
+        main: {
+          rank: 2,
+          name: [
+            'softmax',
+            'softmax_tmp',
+            'gpu_softmax',
+            'softmaxout',
+            'probabilities',
+            'probability',
+            'probs',
+            'prob',
+          ],
+        },
+      },
+      { order: 134, reads: 'images', main: { rank: 2, name: ['output', 'predictions', 'fetch_name'], isOnly: true } },
+    ],
     ultralytics: 'classify',
   },
   image_feature_extractor: {
@@ -18,7 +38,7 @@ export const PICTURES = {
     architectures: ['VisionModelWithProjection'],
     processor: 'image',
     nearest: [
-      { order: 80, reads: 'images', main: { rank: 4, isLogits: false, name: 'hidden_state' } },
+      { order: 80, reads: 'images', main: { rank: 4, isLogits: false, name: ['last_hidden_state', 'hidden_state'] } },
       { order: 140, reads: 'images', main: { rank: 2 } },
       { order: 150, reads: 'images', main: { rank: 3 } },
     ],

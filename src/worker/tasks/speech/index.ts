@@ -13,5 +13,6 @@ export const SPEECH = {
   voice_activity_detector: {
     load: async () => (await import('./voice-activity-detector.js')).VoiceActivityDetector,
     takes: 'audio',
+    nearest: [{ order: 25, reads: 'sound', input: 'sr' }],
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -1,3 +1,4 @@
+import type { Signature } from '../../../contract/task.js';
 import { checkDuration, openAudio } from '../../audio/read-audio.js';
 import { Resampler, type ResamplerState } from '../../audio/resampler.js';
 import { checkFinite } from '../../audio/samples.js';
@@ -120,6 +121,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
   declare readonly sequenceResultType?: VoiceActivityUpdate;
 
   declare readonly configType?: VoiceActivityDetectorConfig;
+  static override readonly nearest: readonly Signature[] = [{ order: 25, reads: 'sound', input: 'sr' }];
   static override readonly schema: ConfigSchema = VOICE_ACTIVITY_DETECTOR_SCHEMA;
 
   /** The rows of a batch. */

@@ -6,7 +6,7 @@ import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { TensorInfo } from '../../../../src/contract/tensors.ts';
 import { UnknownHandler } from '../../../../src/worker/handlers/registry.ts';
 import { readSignature } from '../../../../src/worker/engines/onnx/signature.ts';
-import { nearestHandler, withNearest } from '../../../../src/worker/host/nearest-handler.ts';
+import { findHandler, nearestHandler } from '../../../../src/worker/host/nearest-handler.ts';
 import { declaredIn, type RequestUrl } from '../../../../src/worker/models/onnx/declared.ts';
 import { all, fields } from '../../../../src/worker/models/onnx/protobuf.ts';
 import { encode, encodeNumber, encodeText, join } from '../../../../src/worker/models/onnx/protobuf-writer.ts';
@@ -34,6 +34,13 @@ const REPOSITORIES = readdirSync(TASKS)
   .map((name) => JSON.parse(readFileSync(new URL(name, TASKS), 'utf8')) as Task)
   .flatMap(({ handler, rows }) => rows.map(({ repository, handler: own = handler }) => ({ repository, handler: own })))
   .filter(({ repository }) => existsSync(new URL(`${repository}/onnx/model.onnx`, TASKS)));
+
+/** Returns the error for a model whose file names no handler either. */
+const withNearest = async (...asked: Parameters<typeof findHandler>): Promise<Error> =>
+  await findHandler(...asked).then(
+    ({ manifest }) => expect(manifest, 'no handler').toBeUndefined() as never,
+    (error: Error) => error,
+  );
 
 test('the handler of each task is nearest to its models', () => {
   expect(REPOSITORIES.length).toBeGreaterThan(100);
@@ -63,6 +70,44 @@ test('other outputs: vectors, maps, a vocabulary', () => {
     'text_generator',
   );
   expect(handler([info('x', null, 4)], [info('y', null, 2)])).toBe('base_handler');
+});
+
+test('published models of other exporters, by the names and dims of their files', () => {
+  const info = (name: string, ...dims: (number | string | null)[]) => ({ name, dtype: 'float32', dims }) as const;
+  const handler = (...[inputs, outputs]: Parameters<typeof nearestHandler>) => nearestHandler(inputs, outputs).handler;
+  const photo = info('input', 1, 3, 224, 224);
+  // The ONNX model zoo, PyTorch's exporter, and Keras'.
+  for (const name of ['softmaxout_1', 'gpu_0/softmax_1', 'probabilities', 'output', 'output_0', 'predictions'])
+    expect(handler([photo], [info(name, 1, 1000)]), name).toBe('image_classifier');
+  expect(handler([photo], [{ ...info('Identity:0', 1, 1000), op: 'Softmax' }])).toBe('image_classifier');
+  expect(handler([photo], [info('pooler_output', 1, 768)])).toBe('image_feature_extractor');
+  expect(handler([photo], [info('last_hidden_state', 1, 197, 768)])).toBe('image_feature_extractor');
+  expect(handler([photo], [info('softmax_features', 1, 10)])).toBe('image_feature_extractor');
+  // Ultralytics: YOLOv8, YOLOv5, YOLOv10, and segmentation; 8400 = 80² + 40² + 20².
+  const images = info('images', 1, 3, 640, 640);
+  for (const dims of [
+    [1, 84, 8400],
+    [1, 25200, 85],
+    [1, 300, 6],
+  ])
+    expect(handler([images], [info('output0', ...dims)]), String(dims)).toBe('object_detector');
+  expect(handler([images], [info('output0', 1, 116, 8400), info('output1', 1, 32, 160, 160)])).toBe(
+    'instance_segmenter',
+  );
+  // PP-OCRv4, v3 and v5, whose input is x.
+  const page = info('x', null, 3, null, null);
+  for (const name of ['sigmoid_0.tmp_0', 'fetch_name_0'])
+    expect(handler([page], [info(name, null, 1, null, null)]), name).toBe('text_detector');
+  expect(handler([info('x', null, 3, 48, null)], [info('softmax_11.tmp_0', null, null, 6625)])).toBe('text_recognizer');
+  expect(handler([info('img', 1, 3, 1024, 1024)], [info('output', 1, 1, 1024, 1024)])).toBe('background_remover');
+  // Silero.
+  const vad = [info('input', null, null), info('state', 2, null, 128), info('sr')];
+  expect(handler(vad, [info('output', null, 1), info('stateN', null, null, null)])).toBe('voice_activity_detector');
+  // TensorFlow Hub: MoveNet, and ESRGAN in NHWC.
+  expect(handler([info('input', 1, 192, 192, 3)], [info('output_0', 1, 1, 17, 3)])).toBe('pose_landmarker');
+  expect(handler([info('input', 1, null, null, 3)], [info('output_0', 1, 6, 56)])).toBe('pose_landmarker');
+  expect(handler([info('LR', 1, null, null, 3)], [info('Identity:0', 1, null, null, 3)])).toBe('image_to_image');
+  expect(handler([info('input_1', 1, 256, 256, 3)], [info('Identity:0', 1, 256, 256, 1)])).toBe('background_remover');
 });
 
 /** Fails the test if the server is asked. */
