@@ -20,7 +20,7 @@ const LIMITS = [
   {
     what: 'page: all scripts, those of frames, audio files and sharing too',
     // 0.7 of it are the Hub's addresses, 0.2 the file system for what the Cache API refuses.
-    limit: 53.1,
+    limit: 53.2,
     measure: () => page((chunks) => chunks),
   },
   {
@@ -47,7 +47,8 @@ const LIMITS = [
   {
     what: 'built-in worker: its first script',
     // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
-    limit: 90,
+    // 0.5 more are the signatures of models of other exporters, and Ultralytics' tasks.
+    limit: 90.6,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -62,7 +63,7 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
-  { what: 'the build', limit: 2865, measure: all },
+  { what: 'the build', limit: 2895, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

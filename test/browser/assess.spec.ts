@@ -78,3 +78,25 @@ test('an archive that is not there is the error of load; a model without a handl
     },
   ]);
 });
+
+test('a file of Ultralytics’ names its handler: assess says it, and load opens it with no option @once', async ({
+  page,
+}) => {
+  await page.goto('/test/browser/pages/tabserve.html');
+  await page.waitForFunction(() => 'tabserve' in window);
+  const answers = await page.evaluate(async () => {
+    const { assess, load } = window.tabserve;
+    const backends = ['wasm'] as const;
+    const opened = async (url: string): Promise<unknown> => {
+      const { handler } = await assess(url, { backends });
+      const client = await load(url, { backends });
+      const described = await client.describe();
+      await client.predict(new ImageData(64, 64));
+      await client.dispose();
+      return [handler, described.handler];
+    };
+    return [await opened('/test/models/yolo-pose/people.onnx'), await opened('/test/models/contradictions/dense.onnx')];
+  });
+  const reason = 'By its metadata, Ultralytics exported the file.';
+  expect(answers).toEqual(['pose_landmarker', 'object_detector'].map((name) => [{ name, reason }, name]));
+});

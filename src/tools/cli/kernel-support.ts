@@ -21,7 +21,9 @@ export async function missingKernels(session: Session): Promise<Readonly<Record<
       await session.run(zeroFeeds(session));
       return [];
     });
-    called = kernelNames;
+    // What is no kernel of the backend that has run them is the name of a scope: functions with gradients of their own.
+    const kernels = kernelsOf('cpu');
+    called = [...new Set(kernelNames)].filter((name) => kernels.has(name));
   } catch (error) {
     return messageOf(error as Error);
   }
@@ -32,10 +34,14 @@ export async function missingKernels(session: Session): Promise<Readonly<Record<
   ]);
   return Object.fromEntries(
     BACKENDS.map((backend) => {
-      const known = new Set(getKernelsForBackend(backend).map(({ kernelName }) => kernelName));
-      return [backend, [...new Set(called)].filter((kernel) => !known.has(kernel)).sort()];
+      const known = kernelsOf(backend);
+      return [backend, called.filter((kernel) => !known.has(kernel)).toSorted()];
     }),
   );
+}
+
+function kernelsOf(backend: 'cpu' | (typeof BACKENDS)[number]): ReadonlySet<string> {
+  return new Set(getKernelsForBackend(backend).map(({ kernelName }) => kernelName));
 }
 
 function zeroFeeds({ inputs }: Session): Tensors {

@@ -13,6 +13,7 @@ import { folderSource } from './sources/folder.js';
 import { listFiles } from './sources/listing.js';
 import { localSource, unpack, type LocalFiles } from './sources/packed.js';
 import { expectedOf, readRequired, type Source } from './sources/source.js';
+import { TASKS } from '../tasks/index.js';
 import { readTorchServe } from './torchserve.js';
 
 export interface ArchiveOptions extends FetchOptions {
@@ -91,7 +92,10 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
   }
   const archive = bareArchive(source.url, file, config);
   beginFiles(source, archive);
-  return withListing(archive, listing);
+  const { processor } = TASKS[options.handler ?? ''] ?? {};
+  if (processor !== 'tokenizer' && processor !== 'both') return withListing(archive, listing);
+  const withTokenizer = await loadScript(async () => (await import('./hugging-face/beside.js')).withTokenizer);
+  return withListing(await withTokenizer(source, archive), listing);
 }
 
 async function listOf(url: URL, options: ArchiveOptions): Promise<HubListing | undefined> {

@@ -13,7 +13,7 @@ import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmProcessing } from './timm.js';
 
 export const TOKENIZER = 'tokenizer.json';
-const TOKENIZER_CONFIG = 'tokenizer_config.json';
+export const TOKENIZER_CONFIG = 'tokenizer_config.json';
 const SPECIAL_TOKENS_MAP = 'special_tokens_map.json';
 const ADDED_TOKENS = 'added_tokens.json';
 

@@ -409,6 +409,25 @@ test('tabserve.json that is wrong', async () => {
   }
 });
 
+test('a model file with its tokenizer beside it, for a handler of texts: also as langchain4j names it', async () => {
+  const url = 'https://example.org/m/minilm.onnx';
+  const texts = { handler: 'text_feature_extractor' };
+  const archive = await get(
+    { '/m/minilm.onnx': 'weights', '/m/tokenizer.json': '{}', '/m/tokenizer_config.json': '{"a":1}' },
+    url,
+    texts,
+  );
+  expect(Object.keys(archive.files).sort()).toEqual(['minilm.onnx', 'tokenizer.json', 'tokenizer_config.json']);
+  expect(archive.manifest.model.extensions).toBe('tokenizer.json,tokenizer_config.json');
+  const named = await get({ '/m/minilm.onnx': 'weights', '/m/minilm-tokenizer.json': '{"b":2}' }, url, texts);
+  expect(await named.files['tokenizer.json']!.text()).toBe('{"b":2}');
+  // A handler of images needs none, and without a handler none is looked for.
+  for (const options of [{ handler: 'image_classifier' }, {}])
+    expect(Object.keys((await get({ '/m/minilm.onnx': 'w', '/m/tokenizer.json': '{}' }, url, options)).files)).toEqual([
+      'minilm.onnx',
+    ]);
+});
+
 test("a visitor's file: bare weights, of the one format that comes in one file", async () => {
   const options = { fetch: () => Promise.reject(new Error('no request is to be made')) };
   const archive = await fetchArchive(new File(['weights'], 'net.onnx'), options);

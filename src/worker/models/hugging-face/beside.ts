@@ -1,0 +1,20 @@
+/** A model file with its tokenizer beside it, without the other files of a repository. */
+import type { Archive } from '../../../contract/archive.js';
+import { MAX_TEXT_BYTES } from '../../../contract/limits.js';
+import type { Source } from '../sources/source.js';
+import { TOKENIZER, TOKENIZER_CONFIG } from './inputs.js';
+
+/**
+ * Returns the archive of a model file with the tokenizer that lies beside it: `tokenizer.json` or, as langchain4j names
+ * it, `NAME-tokenizer.json`. Without one, returns the archive as it is.
+ */
+export async function withTokenizer(source: Source, archive: Archive): Promise<Archive> {
+  const { manifest } = archive;
+  const read = (path: string): Promise<Blob | undefined> => source.read(path, undefined, MAX_TEXT_BYTES);
+  const [own, settings] = await Promise.all([read(TOKENIZER), read(TOKENIZER_CONFIG)]);
+  const tokenizer = own ?? (await read(`${manifest.model.modelName}-${TOKENIZER}`));
+  if (!tokenizer) return archive;
+  const files = { [TOKENIZER]: tokenizer, ...(settings && { [TOKENIZER_CONFIG]: settings }) };
+  const extensions = Object.keys(files).join(',');
+  return { ...archive, manifest: { ...manifest, model: { ...manifest.model, extensions } }, files };
+}
