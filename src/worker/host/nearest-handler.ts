@@ -1,6 +1,6 @@
 /** Finds the handler for a model whose task is not known, by its outputs. */
 import type { Archive } from '../../contract/archive.js';
-import { asTabServeError, type TabServeError } from '../../contract/errors.js';
+import { asTabServeError } from '../../contract/errors.js';
 import type { OutputInfo, Session, TensorInfo } from '../../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
 import type { ModelJson } from '../engines/tfjs/artifacts.js';
