@@ -126,7 +126,7 @@ test('what the model refuses is an error that says why', async () => {
       messages: [{ role: 'tool', content: '', tool_call_id: '1' }],
     }),
   )) as unknown[];
-  expect([status, message]).toEqual([400, expect.stringMatching(/chat template refuses/)]);
+  expect([status, message]).toEqual([400, expect.stringMatching(/chat template of the model refuses/)]);
   const stream = openai.chat.completions.create({ ...hello, model: 'llama', temperature: -1, stream: true });
   expect(await failureOf(stream)).toEqual([
     400,

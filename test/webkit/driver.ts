@@ -78,7 +78,7 @@ function pageOf(session: string, base: string): WebkitPage {
       return unpack(found.value) as never;
     },
     async waitForFunction(work) {
-      for (const end = Date.now() + 30_000; !(await page.evaluate(work)); )
+      for (const end = Date.now() + 30_000; !(await page.evaluate(work));)
         if (Date.now() > end) throw new Error(`It did not become true in 30 s: ${work}`);
     },
     async close() {
@@ -97,11 +97,13 @@ async function send(url: string, method: string, body?: object): Promise<unknown
 }
 
 async function answers(at: string): Promise<void> {
-  for (const end = Date.now() + 15_000; Date.now() < end; )
-    if (await fetch(`${at}/status`).then(
-      () => true,
-      () => false,
-    ))
+  for (const end = Date.now() + 15_000; Date.now() < end;)
+    if (
+      await fetch(`${at}/status`).then(
+        () => true,
+        () => false,
+      )
+    )
       return;
   throw new Error('WebKitWebDriver did not start within 15 s.');
 }

@@ -1,4 +1,4 @@
-import { test as base, expect } from '@playwright/test';
+import { test as base } from '@playwright/test';
 import { NO_WEBKIT, webkit } from '../../scripts/webkit.ts';
 import { startWebkit, type WebkitBrowser, type WebkitPage } from './driver.ts';
 
@@ -6,11 +6,16 @@ import { startWebkit, type WebkitBrowser, type WebkitPage } from './driver.ts';
 export const test = base.extend<
   {
     readonly backend: 'wasm';
+    /** Whether `npm run webkit` or `npm run test:full` runs. */
+    readonly full: boolean;
+    /** The browser's tab. Its document, and with it the workers, end with the test. */
+    readonly webkitPage: WebkitPage;
     /** Opens the page that has `window.tabserve`. */
     readonly open: () => Promise<WebkitPage>;
   },
   { readonly webkitBrowser: WebkitBrowser | undefined }
 >({
+  full: [false, { option: true }],
   backend: async ({}, use) => await use('wasm'),
   webkitBrowser: [
     async ({}, use, { project }) => {
@@ -20,17 +25,19 @@ export const test = base.extend<
     },
     { scope: 'worker', timeout: 60_000 },
   ],
-  open: async ({ webkitBrowser }, use, info) => {
+  webkitPage: async ({ webkitBrowser }, use, info) => {
     info.skip(!webkitBrowser, NO_WEBKIT);
     const { page } = webkitBrowser!;
+    await use(page);
+    await page.close();
+  },
+  open: async ({ webkitPage: page }, use) => {
     await use(async () => {
       await page.goto('/test/browser/pages/tabserve.html');
       await page.waitForFunction(() => 'tabserve' in window);
       return page;
     });
-    // Ends the workers of the page.
-    await page.close();
   },
 });
 
-export { expect };
+export { expect } from '@playwright/test';

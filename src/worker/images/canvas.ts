@@ -77,7 +77,10 @@ function draw(
  * bitmap of an `<img>` may be the picture of the file and how it is to be turned.
  */
 async function copyOpaque(bitmap: ImageBitmap, rect: Rect, allocate: Allocate): Promise<Raster | undefined> {
-  if (typeof VideoFrame === 'undefined' || bitmap.width === 0) return undefined;
+  // Without these, nothing says whether the bitmap is turned. And WebKit (2.50), which lacks them, decodes every later
+  // file of the worker to black once a frame was made of a bitmap.
+  if (typeof VideoFrame === 'undefined' || !('rotation' in VideoFrame.prototype) || bitmap.width === 0)
+    return undefined;
   const frame = new VideoFrame(bitmap, { timestamp: 0 });
   try {
     const { rotation, flip } = frame as { rotation?: number; flip?: boolean };

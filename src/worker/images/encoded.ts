@@ -7,6 +7,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import { CanvasSource } from './canvas.js';
 import { openArray } from './array.js';
+import { withoutColorProfile } from './containers/color-profile.js';
 import { withEnd } from './containers/jpeg-blocks.js';
 import { withoutAnimation } from './containers/png.js';
 import { clearOrientation, findOrientation } from './exif.js';
@@ -182,7 +183,8 @@ async function decodeFrame(data: Uint8Array<ArrayBuffer>, type: string): Promise
 }
 
 function decodeBitmap(bytes: Uint8Array<ArrayBuffer>, type: string): Promise<ImageBitmap> {
-  return createImageBitmap(new Blob([bytes], { type }), { premultiplyAlpha: 'none', colorSpaceConversion: 'none' });
+  const file = new Blob([withoutColorProfile(bytes, type)], { type });
+  return createImageBitmap(file, { premultiplyAlpha: 'none', colorSpaceConversion: 'none' });
 }
 
 function isFrame(picture: VideoFrame | ImageBitmap): picture is VideoFrame {

@@ -49,7 +49,7 @@ export function readJpeg(bytes: Uint8Array): Facts | undefined {
 }
 
 /** Returns the position of the byte that names the next marker; a zero after 0xff is part of a scan's data. */
-function nextMarker(bytes: Uint8Array, from: number): number | undefined {
+export function nextMarker(bytes: Uint8Array, from: number): number | undefined {
   for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at)) {
     while (bytes[at] === 0xff) at++;
     if (at >= bytes.length) return undefined;
@@ -59,6 +59,6 @@ function nextMarker(bytes: Uint8Array, from: number): number | undefined {
 }
 
 /** Returns whether no segment follows the marker: restarts, the start of the image, and those that are not assigned. */
-function isAlone(marker: number): boolean {
+export function isAlone(marker: number): boolean {
   return marker <= 0xbf || (marker >= 0xd0 && marker <= START_OF_IMAGE);
 }

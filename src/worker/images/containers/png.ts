@@ -13,25 +13,35 @@ const IEND = 0x49454e44; // 'IEND'
 const EXIF = 0x65584966; // 'eXIf'
 const TRANSPARENCY = 0x74524e53; // 'tRNS'
 const FRAME_CONTROL = 0x6663544c; // 'fcTL'
-const ANIMATION_CONTROL = 0x6163544c; // 'acTL'
+/** acTL. */
+const ANIMATION = new Set([0x6163544c]);
 
 /** The color type of a picture that has one channel, and no alpha. */
 const GRAY = 0;
 
 /**
  * Returns the file without the chunk that makes it an animation, so that every decoder takes the default image, which
- * need not be the first frame. The bytes are moved, not copied.
+ * need not be the first frame.
  */
 export function withoutAnimation(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return withoutChunks(bytes, ANIMATION);
+}
+
+/** Returns the file without the chunks of these types that are before its pixels. The bytes are moved, not copied. */
+export function withoutChunks(bytes: Uint8Array<ArrayBuffer>, types: ReadonlySet<number>): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = SIGNATURE_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
+  let { length } = bytes;
+  for (let at = SIGNATURE_BYTES; at + CHUNK_HEADER_BYTES <= length;) {
     const end = at + CHUNK_HEADER_BYTES + view.getUint32(at) + 4;
     const type = view.getUint32(at + 4);
     if (type === IDAT) break;
-    if (type === ANIMATION_CONTROL) return bytes.copyWithin(at, end).subarray(0, at + Math.max(0, bytes.length - end));
-    at = end;
+    if (!types.has(type)) at = end;
+    else {
+      bytes.copyWithin(at, end, length);
+      length = at + Math.max(0, length - end);
+    }
   }
-  return bytes;
+  return bytes.subarray(0, length);
 }
 
 /** @throws RangeError if the file ends too early */

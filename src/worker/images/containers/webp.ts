@@ -37,6 +37,11 @@ export function readWebp(bytes: Uint8Array): Facts | undefined {
   return { ...size, largest: larger(size, largest), exif, complete };
 }
 
+/** Yields the chunks of a file, without those inside of them. */
+export function chunksOf(bytes: Uint8Array): Generator<Chunk> {
+  return chunks(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), RIFF_HEADER_BYTES, bytes.length);
+}
+
 interface Chunk extends Span {
   readonly type: string;
 }
