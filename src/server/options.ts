@@ -32,7 +32,11 @@ export interface ModelServerOptions<Load extends LoadModel = LoadModel> {
    * @default no limit
    */
   readonly maxResponseSize?: number;
-  /** Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. @default 120000 */
+  /**
+   * Milliseconds within which a request over HTTP is answered: after that, it is answered with 408. For an answer in
+   * parts, until the first part, and from each part to the next.
+   * @default 120000
+   */
   readonly timeout?: number;
   /**
    * Lets requests over HTTP register, change and remove models: TorchServe's management API. Without it, they only

@@ -90,8 +90,10 @@ test('a model store: every archive of it, or some by other names; requests load 
   const store = folder();
   cpSync(DIGITS, join(store, 'digits'), { recursive: true });
   writeFileSync(join(store, 'notes.txt'), 'no archive');
+  writeFileSync(join(store, 'bad.mar'), 'no archive, either');
   const all = await start(root, '--model-store', store, 'all');
   expect(await best(all.url, 'digits')).toBe('four');
+  expect(all.lines().join('\n')).toMatch(/Not served: bad\.mar: /);
   await all.end();
   const renamed = await start(root, '--model-store', store, 'numbers=digits', '--management');
   expect([await best(renamed.url, 'numbers'), await best(renamed.url, 'digits')]).toEqual(['four', undefined]);

@@ -69,8 +69,10 @@ async function route(incoming: Incoming, context: RouteContext): Promise<HttpRes
     case 'explanations':
       return await explain(incoming, context);
     case 'invocations': {
-      const name = incoming.query.get('model_name');
-      if (name === null) throw badRequest('Parameter model_name is required.');
+      // As in TorchServe, the name may be missing where there is one model.
+      const { names } = context.registry;
+      const name = incoming.query.get('model_name') ?? (names.length === 1 ? names[0]! : undefined);
+      if (name === undefined) throw badRequest('Parameter model_name is required.');
       return await predictions(atPredictions(incoming, name), context);
     }
     case 'models':

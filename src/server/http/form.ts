@@ -1,5 +1,5 @@
 import { shorten } from '../../contract/describe-value.js';
-import { badRequest, unsupportedType } from '../serving-error.js';
+import { badRequest, ServingError, unsupportedType } from '../serving-error.js';
 import { fromBase64 } from './base64.js';
 import { decodeText } from './decode-text.js';
 
@@ -22,16 +22,28 @@ export function fieldsOf(bytes: ArrayBuffer, type: string): readonly Field[] {
   return fields;
 }
 
-/** Reads a form as `URLSearchParams` does, but by the charset that is declared, and strictly. */
+/** curl declares every body that it sends with -d or --data-binary as a form. */
+const CURL_REMEDY =
+  "A file or a text that is the whole body needs its own Content-Type: curl -T FILE, or --data-binary @FILE with -H 'Content-Type: application/octet-stream'. What curl sends with -d or --data-binary is a form.";
+
+/**
+ * Reads a form as `URLSearchParams` does, but by the charset that is declared, and strictly.
+ * @throws `invalid-input` with curl's remedy: what is not a form is a file
+ */
 function queryFields(bytes: ArrayBuffer, type: string): readonly Field[] {
-  const pairs = oneByOne(bytes).split('&', MAX_FIELDS + 1);
-  checkNumber(pairs.length);
-  return pairs
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const [name, ...value] = pair.split('=');
-      return [unescapeText(name!, type), unescapeText(value.join('='), type)];
-    });
+  try {
+    const pairs = oneByOne(bytes).split('&', MAX_FIELDS + 1);
+    checkNumber(pairs.length);
+    return pairs
+      .filter((pair) => pair !== '')
+      .map((pair) => {
+        const [name, ...value] = pair.split('=');
+        return [unescapeText(name!, type), unescapeText(value.join('='), type)];
+      });
+  } catch (cause) {
+    if (!(cause instanceof ServingError) || cause.status !== 400) throw cause;
+    throw badRequest(`${cause.message} ${CURL_REMEDY}`, cause);
+  }
 }
 
 /** @param text one character for each byte */
@@ -90,7 +102,10 @@ function multipartFields(bytes: ArrayBuffer, type: string): readonly Field[] {
   throw wrong('its end is missing');
 }
 
-/** Returns a field: a file if it has a file name or is JSON, otherwise a text. Undefined if it has no name. */
+/**
+ * Returns a field: a text if it has neither a file name nor another type than that of a text, otherwise a file. A file
+ * without a type, which Python's requests sends, has none. Undefined if the field has no name.
+ */
 function fieldOf(headers: string, sent: ArrayBuffer): Field | undefined {
   const [, disposition = ''] = /^content-disposition:[ \t]*form-data(.*)$/im.exec(headers) ?? [];
   const params = new Map<string, string>();
@@ -103,9 +118,9 @@ function fieldOf(headers: string, sent: ArrayBuffer): Field | undefined {
   if (!/^(base64|binary|7bit|8bit)$/i.test(encoding))
     throw unsupportedType(`A field of the form is encoded (${shorten(encoding)}): send it as it is, or in base64.`);
   const bytes = /^base64$/i.test(encoding) ? fromBase64(new TextDecoder().decode(sent)) : sent;
-  const [, type = 'text/plain'] = /^content-type:(.*)$/im.exec(headers) ?? [];
+  const [, type = ''] = /^content-type:(.*)$/im.exec(headers) ?? [];
   // curl's `-F 'points=[[1,2]];type=application/json'` has no file name.
-  if (file === undefined && !/^\s*application\/json\b/i.test(type))
+  if (file === undefined && /^\s*(text\/|$)/i.test(type))
     return [name, decodeText(bytes, type, 'A field of the form without a file name')];
   return [name, new File([bytes], file ?? '', { type: type.trim() })];
 }

@@ -8,6 +8,7 @@ import { badRequest, unavailable } from '../serving-error.js';
 import { withBlobs } from './base64.js';
 import { Exchange } from './exchange.js';
 import { checkMethod, resourceNotFound, type RouteContext, type Incoming } from './route.js';
+import { partsWithin } from './parts-within.js';
 import { queryParams } from './query-params.js';
 import { isForm, readInput, readJson } from './request-body.js';
 import { errorOf, errorResponse, jsonResponse, protocolErrorResponse } from './responses.js';
@@ -32,15 +33,19 @@ export async function predictions(incoming: Incoming, context: RouteContext): Pr
   const options = { ...predictionOptions(incoming, context, served), http: exchange };
   try {
     if (isOfSequence(request)) return await nextOfSequence(incoming, context, served, exchange, options);
-    if (served.options.stream)
+    if (served.options.stream) {
+      const { timeout: milliseconds, ...others } = options;
       return exchange.apply(
         await streamResponse(
           served,
-          (client, signal) =>
-            onlyRow(incoming, context, served).then((row) => client.stream(row, { ...options, signal })),
+          async (client, signal) => {
+            const row = await onlyRow(incoming, context, served);
+            return partsWithin(client.stream(row, { ...others, signal }), { milliseconds, clock: context.clock });
+          },
           request.signal,
         ),
       );
+    }
     return await served.run(async () => {
       const rows = rowsOf(served, await readInput(request, context), isForm(request));
       const results =

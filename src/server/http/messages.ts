@@ -1,7 +1,12 @@
+/** What decodes bytes, such as a `DecompressionStream`. */
+export type ByteStreams = ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;
+
 /** The part of a `Request` that the server reads. */
 export interface HttpRequest extends Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'> {
   /** The body, if it was read before the request was handled. */
   readonly whole?: ArrayBuffer;
+  /** What decodes a compressed body, beside `gzip` and `deflate`, by the name of the encoding. */
+  readonly decoders?: ReadonlyMap<string, () => ByteStreams>;
 }
 
 /**

@@ -26,7 +26,7 @@ export async function repository(incoming: Incoming, context: RouteContext): Pro
 
 /** Lists the versions. `{ "ready": true }` leaves out those that take no requests. */
 async function index({ request }: Incoming, context: RouteContext): Promise<HttpResponse> {
-  const body = request.headers.get('content-length') === '0' || !request.body ? {} : await readJson(request, context);
+  const body = await readJson(request, context, {});
   if (!isPlainObject(body)) throw badRequest('The body must be a JSON object, such as { "ready": true }.');
   const rows = context.registry.all
     .filter(({ hasFailed }) => body['ready'] !== true || !hasFailed)

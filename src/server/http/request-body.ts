@@ -1,10 +1,10 @@
-import { describeValue, shorten } from '../../contract/describe-value.js';
+import { describeValue } from '../../contract/describe-value.js';
 import { abortError } from '../../shared/abort.js';
 import { whyTooCostly } from '../../shared/json-cost.js';
 import { GrowingBytes } from '../../shared/growing-bytes.js';
 import { loadScript } from '../../shared/load-script.js';
 import { withinLimit } from '../../shared/limit.js';
-import { badRequest, ServingError, unsupportedType } from '../serving-error.js';
+import { badRequest, ServingError } from '../serving-error.js';
 import { withBlobs } from './base64.js';
 import { decodeJson, decodeText } from './decode-text.js';
 import type { RouteContext } from './route.js';
@@ -13,8 +13,8 @@ import type { HttpRequest } from './messages.js';
 type Limits = Pick<RouteContext, 'clock' | 'maxRequestSize' | 'timeout'>;
 
 /**
- * Reads a request's body.
- * @throws `invalid-input` if it is too large or compressed, or ends early; `timeout`; `aborted`; what the body's stream
+ * Reads a request's body, and decodes it if it is compressed.
+ * @throws `invalid-input` if it is too large, also when it is decoded, or ends early, or is not what its encoding says; `timeout`; `aborted`; what the body's stream
  *   throws, if that is a `ServingError`
  */
 export async function readBytes(
@@ -22,13 +22,22 @@ export async function readBytes(
   { clock, maxRequestSize, timeout }: Limits,
 ): Promise<ArrayBuffer> {
   const { headers } = request;
-  const encoding = headers.get('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity')
-    throw unsupportedType(`The body is compressed (${shorten(encoding)}): send it as it is.`);
+  const encoding = (headers.get('content-encoding') ?? 'identity').trim().toLowerCase();
+  const decompress = encoding === 'identity' ? undefined : await decompressor(request, encoding, maxRequestSize);
   if (Number(headers.get('content-length') ?? 0) > maxRequestSize) throw tooLarge(maxRequestSize);
   const bytes = request.whole ?? (await receive(request, { clock, maxRequestSize, timeout }));
   if (bytes.byteLength > maxRequestSize) throw tooLarge(maxRequestSize);
-  return bytes;
+  return decompress ? await decompress(bytes) : bytes;
+}
+
+async function decompressor(
+  request: HttpRequest,
+  encoding: string,
+  maxRequestSize: number,
+): Promise<(bytes: ArrayBuffer) => Promise<ArrayBuffer>> {
+  // Few clients compress what they send.
+  const { decompressorOf } = await loadScript(() => import('./decompress.js'));
+  return decompressorOf(request, encoding, maxRequestSize, () => tooLarge(maxRequestSize));
 }
 
 /** Reads the rest of the body. Ends as soon as there is too much. */
@@ -106,10 +115,12 @@ function hasQueryInput({ method, url }: HttpRequest): boolean {
 
 /**
  * Reads a body that must be JSON, without converting it: its route knows which objects stand for bytes.
+ * @param ifEmpty what a request without a body means, where it may have none
  * @throws `invalid-input`, and what `readBytes` throws
  */
-export async function readJson(request: HttpRequest, limits: Limits): Promise<unknown> {
-  return parseJson(decodeJson(await readBytes(request, limits)));
+export async function readJson(request: HttpRequest, limits: Limits, ifEmpty?: object): Promise<unknown> {
+  const bytes = await readBytes(request, limits);
+  return ifEmpty && bytes.byteLength === 0 ? ifEmpty : parseJson(decodeJson(bytes));
 }
 
 async function readForm(bytes: ArrayBuffer, type: string): Promise<Readonly<Record<string, unknown>>> {

@@ -66,7 +66,7 @@ export function rowOf({ options: { name, description } }: ServedVersion, row: un
     if (takes === 'text' && isObject) return row;
     const got = Array.isArray(row) ? 'a list' : shorten(Object.keys(row).join(', ')) || 'nothing';
     throw badRequest(
-      `Expected the field "data" or "body", got ${got}. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d is a form.`,
+      `Expected the field "data" or "body", got ${got}. A file or a text that is the whole body needs its own Content-Type (curl -T FILE): what curl sends with -d or --data-binary is a form.`,
     );
   }
   if (typeof value === 'string') return { data: isOfImages ? blobOf(value) : value };

@@ -1,6 +1,7 @@
 import { shorten } from '../../contract/describe-value.js';
 import type { ServedVersion } from '../served-version.js';
 import { badRequest, ServingError } from '../serving-error.js';
+import { IS_BUILT_IN } from './built-in.js';
 import { registerModel } from './management.js';
 import { readRegistration } from './management-parameters.js';
 import { jsonResponse } from './responses.js';
@@ -8,7 +9,8 @@ import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from 
 import type { HttpResponse } from './messages.js';
 
 /**
- * Answers `/workflows…`: TorchServe's management API of workflows. A workflow is a model whose handler has nodes.
+ * Answers `/workflows…`: TorchServe's management API of workflows. A workflow has a graph of nodes, or is a handler of
+ * the app's own with nodes. A built-in task that consists of several models, such as an encoder and a decoder, is a model.
  * Without the server's consent to management, it only lists and describes.
  */
 export async function workflows(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
@@ -39,7 +41,8 @@ export function findWorkflow(name: string, { registry }: RouteContext): ServedVe
 }
 
 function isWorkflow({ options: { description } }: ServedVersion): boolean {
-  return description.nodes !== undefined;
+  const { config, handler, nodes } = description;
+  return config.handler?.['dag'] !== undefined || (nodes !== undefined && !IS_BUILT_IN.test(handler));
 }
 
 async function register(incoming: Incoming, context: RouteContext): Promise<HttpResponse> {
@@ -48,7 +51,7 @@ async function register(incoming: Incoming, context: RouteContext): Promise<Http
   const registered = await registerModel(context, named, { signal: incoming.request.signal });
   if (!isWorkflow(context.registry.find(registered.name, registered.version))) {
     await context.server.unregister(registered.name, registered.version);
-    throw badRequest(`${registered.name} is no workflow: it has no nodes. Register it at /models.`);
+    throw badRequest(`${registered.name} is no workflow: it has no graph of nodes. Register it at /models.`);
   }
   return jsonResponse({ status: `Workflow ${registered.name} has been registered and scaled successfully.` });
 }

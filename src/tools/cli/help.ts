@@ -59,11 +59,11 @@ const HELP = `Usage:
       --port PORT              8080 if it is not given; 0 takes any that is free
       --host HOST              The address to listen on; 127.0.0.1, which only this machine reaches, if it is not given
       --management             Lets requests register archives of the working directory, change and remove models: TorchServe's management API
-      --cors ORIGIN            Lets web pages of this origin ask, such as http://localhost:5173, or * for all; may be given several times
+      --cors ORIGIN            Lets web pages of this origin ask, such as http://localhost:5173 or app://obsidian.md, or * for all; may be given several times
       --allowed-host NAME      A host name by which clients name this server, beside localhost and IP addresses; may be given several times
       --backends LIST          The backends to try, such as wasm; without it onnx/cpu, or TensorFlow.js in plain JavaScript
       --workers NUMBER         The worker threads of each model; without it as the archive says, or 1
-      --timeout SECONDS        What each request may take; 120 if it is not given
+      --timeout SECONDS        What each request may take, and each next part of an answer in parts; 120 if it is not given
       --max-request-size BYTES The largest body; 6553500 if it is not given
       --max-response-size BYTES The largest answer that is not sent in parts; without it, no limit
       --model-store FOLDER     Where relative paths of archives begin; the working directory, if it is not given

@@ -6,6 +6,8 @@ import { TabServeError } from '../../contract/errors.js';
 export interface NamedArchive {
   readonly name: string | undefined;
   readonly path: string;
+  /** Whether `all` has found it: nobody has named it. */
+  readonly isFound: boolean;
 }
 
 const PACKED = /\.(mar|war|zip|tgz|tar\.gz)$/i;
@@ -38,8 +40,8 @@ export class ModelStore {
       if (arg === 'all' && this.#isGiven) return this.#all();
       const [, name, path] = /^([^=/\\:]+)=(.+)$/.exec(arg) ?? [];
       return name !== undefined && path !== undefined && !existsSync(arg)
-        ? [{ name, path }]
-        : [{ name: undefined, path: arg }];
+        ? [{ name, path, isFound: false }]
+        : [{ name: undefined, path: arg, isFound: false }];
     });
   }
 
@@ -51,7 +53,7 @@ export class ModelStore {
         return PACKED.test(entry) || (isFolder(path) && MARKS.some((mark) => existsSync(join(path, mark))));
       });
     if (found.length === 0) throw new TabServeError('model-config', `--model-store: ${this.#folder} has no archive.`);
-    return found.map((path) => ({ name: undefined, path }));
+    return found.map((path) => ({ name: undefined, path, isFound: true }));
   }
 
   /**

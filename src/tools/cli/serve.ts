@@ -5,7 +5,7 @@ import { numberFlag, wrongFlag } from './flags.js';
 import { ModelStore, type NamedArchive } from './model-store.js';
 import { Snapshot } from './snapshot.js';
 import { load, type NodeLoadOptions } from '../../server/node/connect.js';
-import { hostName } from '../../server/node/http/guard.js';
+import { hostName, originOf } from '../../server/node/http/guard.js';
 import { importSharp } from '../../server/node/decode-file.js';
 import { serveHttp } from '../../server/node/http/serve-http.js';
 import { Tokens } from '../../server/node/http/tokens.js';
@@ -69,7 +69,7 @@ export async function serve(
     port: numberFlag('port', flags.port, 0, 65_535) ?? PORT,
     host: flags.host ?? '127.0.0.1',
     timeout: timeout * 1000,
-    origins: (flags.cors ?? []).map(originOf),
+    origins: (flags.cors ?? []).map(allowedOrigin),
     hosts: [
       ...(flags['allowed-host'] ?? []).map(allowedHost),
       ...(flags.host === undefined ? [] : [flags.host.toLowerCase()]),
@@ -101,7 +101,7 @@ export async function serve(
       print(`${flags.snapshot!}: the models of the last run. The archives of the command line are left out.`);
       for (const { location, error } of await server.restore(restored))
         print(`${location.name} ${location.version}: could not be loaded: ${error.message}`);
-    } else for (const one of named) await register(server, one);
+    } else await registerAll(server, named, print);
     for (const { name, versions } of server.list())
       for (const version of versions) {
         const { backend, modelUrl } = await server.describe(name, version);
@@ -127,6 +127,24 @@ export async function serve(
     await server.dispose();
     throw error;
   }
+}
+
+/**
+ * Loads and registers archives. Of those that `all` has found, the bad ones are named, and the others are served.
+ * @throws what `load` throws for an archive that was named, and if none can be loaded
+ */
+async function registerAll(
+  server: ModelServer,
+  named: readonly NamedArchive[],
+  print: (line: string) => void,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const one of named)
+    await register(server, one).catch((error: unknown) => {
+      failures.push(error);
+      if (!one.isFound || failures.length === named.length) throw error;
+      print(`Not served: ${asTabServeError(error).message}`);
+    });
 }
 
 /** Loads and registers an archive. @throws what `load` throws, with the archive's path in the message */
@@ -178,8 +196,8 @@ function allowedHost(text: string): string {
 }
 
 /** @throws `model-config` if it is no origin, and not `*` */
-function originOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (text === '*' || (url && url.origin !== 'null' && url.href === `${url.origin}/`)) return url?.origin ?? text;
-  throw wrongFlag('cors', 'an origin such as http://localhost:5173, or *', text);
+function allowedOrigin(text: string): string {
+  const origin = originOf(text);
+  if (origin !== undefined) return origin;
+  throw wrongFlag('cors', 'an origin such as http://localhost:5173 or app://obsidian.md, or *', text);
 }

@@ -1,6 +1,7 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ServedVersion } from '../../served-version.js';
+import { partsWithin } from '../parts-within.js';
 import { jsonResponse } from '../responses.js';
 import { streamResponse } from '../result-response.js';
 import type { RouteContext } from '../route.js';
@@ -92,14 +93,11 @@ async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): 
   const { params, served, request, context, withUsage } = asked;
   if (prompts.length > 1) throw wrongField('prompt', `a stream has one prompt, got ${prompts.length}.`);
   const head = { ...headOf(form, served), object: form.chunkObject };
+  const limit = { milliseconds: context.timeout, clock: context.clock };
   return await streamResponse(
     served,
     async (client, signal) =>
-      events(form, client.stream(prompts[0], { params, signal, timeout: context.timeout }), {
-        head,
-        served,
-        withUsage,
-      }),
+      events(form, partsWithin(client.stream(prompts[0], { params, signal }), limit), { head, served, withUsage }),
     request.signal,
     'text/event-stream; charset=utf-8',
   );

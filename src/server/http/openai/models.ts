@@ -1,5 +1,6 @@
 /** Which models answer a request: one of another kind is refused before it runs. */
 import type { ServedVersion } from '../../served-version.js';
+import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
 
 /** What a model makes from a text. */
@@ -11,11 +12,6 @@ const BUILT_IN: Readonly<Record<string, Made>> = {
   text_generator: 'text',
   text_to_text: 'text',
 };
-
-/**
- * A built-in handler's name. A class of the app's own has the class's name, and only its answer shows what it makes.
- */
-const IS_BUILT_IN = /^[a-z]+(_[a-z]+)+$/;
 
 /** @throws `invalid-input` if the model makes something else for certain */
 export function checkMakes(made: Made, served: ServedVersion): void {

@@ -23,16 +23,16 @@ export type Access =
  * runs:
  *
  * - The header `Host` must name an IP address, `localhost` or one of `hosts`: a page whose own host name was made to
- *   lead to this machine (DNS rebinding) has another one there.
+ *   lead to this machine (DNS rebinding) has another one there. Every browser sends the header; a client of HTTP/1.0
+ *   need not.
  * - A request with an `Origin` other than the server's own, or that the browser marks as one of another site
  *   (`Sec-Fetch-Site`), is refused, whether or not it would be preflighted.
  */
 export function guard(headers: IncomingHttpHeaders, { hosts, origins }: GuardOptions): Access {
-  const { host = '', origin } = headers;
-  const name = hostName(host);
-  if (name === undefined || !(isIP(name) > 0 || name === 'localhost' || hosts.includes(name)))
+  const { host, origin } = headers;
+  if (host !== undefined && !isKnown(hostName(host), hosts))
     return refused(`Host is ${JSON.stringify(host.slice(0, 100))}. Allow this name with --allowed-host.`);
-  const isOwn = origin === undefined ? isFromHere(headers) : origin === `http://${host}`;
+  const isOwn = origin === undefined ? isFromHere(headers) : host !== undefined && origin === `http://${host}`;
   if (isOwn) return { allowed: true, headers: {} };
   if (origin === undefined) return refused('A web page of another origin has sent the request, without its origin.');
   if (!origins.includes('*') && !origins.includes(origin))
@@ -59,6 +59,10 @@ export function preflightHeaders(headers: IncomingHttpHeaders): Readonly<Record<
   };
 }
 
+function isKnown(name: string | undefined, hosts: readonly string[]): boolean {
+  return name !== undefined && (isIP(name) > 0 || name === 'localhost' || hosts.includes(name));
+}
+
 /** Returns whether no web page, or one of the server's own, has sent a request. */
 function isFromHere(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
@@ -69,6 +73,19 @@ function isFromHere(headers: IncomingHttpHeaders): boolean {
 export function hostName(host: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([\da-f:.]+)\]|([^:[\]/?#@\s]+))(?::\d+)?$/i.exec(host) ?? [];
   return (bracketed ?? plain)?.toLowerCase();
+}
+
+/**
+ * Returns an origin as browsers send it, or `*`; undefined if a text is none. Pages of apps and extensions have schemes
+ * of their own, such as `app://obsidian.md`, `tauri://localhost` and `chrome-extension://ID`. Their origin is opaque by
+ * the URL standard, and yet browsers send it.
+ */
+export function originOf(text: string): string | undefined {
+  if (text === '*') return text;
+  if (!URL.canParse(text)) return undefined;
+  const { origin, protocol, host, href } = new URL(text);
+  const sent = origin === 'null' ? `${protocol}//${host}` : origin;
+  return host !== '' && href.replace(/\/$/, '') === sent ? sent : undefined;
 }
 
 function refused(why: string): Access {

@@ -1,8 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpRequest } from '../../http/messages.js';
+import { Duplex } from 'node:stream';
+import * as zlib from 'node:zlib';
+import type { ByteStreams, HttpRequest } from '../../http/messages.js';
 
 /** The methods that no `Request` may have. */
 const FORBIDDEN = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+/** Node 22 has zstd; Node 20 has none. */
+const { createBrotliDecompress, createZstdDecompress } = zlib as Pick<typeof zlib, 'createBrotliDecompress'> & {
+  readonly createZstdDecompress?: () => Duplex;
+};
+const toWeb = (open: () => Duplex) => (): ByteStreams => Duplex.toWeb(open()) as ByteStreams;
+const DECODERS: ReadonlyMap<string, () => ByteStreams> = new Map([
+  ['br', toWeb(createBrotliDecompress)],
+  ...(createZstdDecompress ? [['zstd', toWeb(createZstdDecompress)] as const] : []),
+]);
 
 /**
  * A request of `node:http`, as the server reads it. Making a `Request` of a small one would take as long as answering
@@ -14,6 +26,7 @@ export class NodeRequest implements HttpRequest {
   readonly headers: Headers;
   readonly signal: AbortSignal;
   readonly whole?: ArrayBuffer;
+  readonly decoders = DECODERS;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
 
   /**

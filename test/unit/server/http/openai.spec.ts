@@ -6,7 +6,9 @@ import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { ModelServer } from '../../../../src/server/model-server.ts';
 import { BUILT_IN } from '../../../../src/worker/tasks/index.ts';
+import type { ModelServerOptions } from '../../../../src/server/options.ts';
 import { FakeClient, pending, type Asked } from '../../support/fake-client.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 const USAGE = { promptTokens: 5, cachedTokens: 2, completionTokens: 3 };
 const WRITER = { modelName: 'writer', handler: 'text_generator', takes: 'text', resultForms: [] } as const;
@@ -16,13 +18,14 @@ async function faked(
   answer?: (asked: Asked) => unknown,
   parts: readonly unknown[] = [],
   description: ConstructorParameters<typeof FakeClient>[0] = WRITER,
+  options: ModelServerOptions = {},
 ) {
   const client = new FakeClient(
     description,
     answer ?? (() => ({ text: 'Hi there', finishReason: 'stop', usage: USAGE })),
   );
   client.parts = parts;
-  const server = new ModelServer();
+  const server = new ModelServer(options);
   await server.register(client);
   const openai = new OpenAI({
     apiKey: 'none',
@@ -320,6 +323,25 @@ test('a failure in the middle of a stream is an event; before it, a status', asy
     0: 503,
     1: 'server_error',
   });
+});
+
+test('a stream that is still being written is never cut; one that stops is, with an event', async () => {
+  const clock = new FakeClock();
+  const { client, server } = await faked(() => pending().promise, ['Once ', 'upon '], WRITER, { clock, timeout: 1000 });
+  const body = JSON.stringify({ ...hello, stream: true });
+  const response = await server.fetch(new Request('http://server/v1/chat/completions', { method: 'POST', body }));
+  const reader = response.body!.getReader();
+  const read = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+  expect(await read()).toContain('"role":"assistant"');
+  for (const part of ['Once ', 'upon ']) {
+    await clock.advance(900);
+    expect(await read()).toContain(`"content":"${part}"`);
+  }
+  expect(client.asked[0]!.options.timeout).toBe(undefined);
+  const last = read();
+  await clock.advance(1001);
+  expect(await last).toContain('"type":"server_error"');
+  expect((await server.describe('writer')).activeRequests).toBe(0);
 });
 
 test("more prompts than the queue ever holds are the request's fault", async () => {

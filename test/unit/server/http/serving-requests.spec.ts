@@ -379,7 +379,8 @@ test("the Open Inference Protocol's repository: index, load and unload", async (
   const row = (name: string, state: string, reason = ''): object => ({ name, version: '1.0', state, reason });
   const dogs = row('dogs', 'UNAVAILABLE', 'Its worker was lost.');
   expect(await post('models/cats/load')).toEqual([200, '']);
-  expect(await post('index')).toEqual([200, [row('cats', 'READY'), dogs]]);
+  for (const body of [undefined, '', '{}'])
+    expect(await post('index', body)).toEqual([200, [row('cats', 'READY'), dogs]]);
   expect(await post('index', '{"ready":true}')).toEqual([200, [row('cats', 'READY')]]);
   expect(await post('models/cats/load'), 'it is there').toEqual([409, { error: expect.any(String) as unknown }]);
   expect(await post('models/birds/load')).toEqual([400, { error: expect.stringContaining('birds') as unknown }]);
@@ -387,6 +388,38 @@ test("the Open Inference Protocol's repository: index, load and unload", async (
   expect(await post('models/cats/unload')).toEqual([404, { error: 'Model not found: cats' }]);
   const { send } = await serveFake();
   expect((await send('/v2/repository/models/digits/unload')).status, 'without management').toBe(400);
+});
+
+test('/workflows lists graphs and handlers of nodes; a model that consists of several files is a model', async () => {
+  const { server, send } = await serveFake(undefined, {
+    modelName: 'writer',
+    handler: 'text_to_text',
+    nodes: { encoder: {}, decoder: {} },
+  } as never);
+  await server.register(
+    new FakeClient({
+      ...config({ handler: { dag: { a: [] } } }),
+      modelName: 'graph',
+      handler: 'graph_workflow',
+      takes: 'tensors',
+    }),
+  );
+  await server.register(new FakeClient({ modelName: 'own', handler: 'Sorter', nodes: { kind: {} } } as never));
+  const names = async (): Promise<unknown> => {
+    const { workflows } = (await (await send('/workflows', { method: 'GET' })).json()) as {
+      workflows: { workflowName: string }[];
+    };
+    return workflows.map(({ workflowName }) => workflowName).toSorted();
+  };
+  expect(await names()).toEqual(['graph', 'own']);
+  expect((await send('/workflows/writer', { method: 'GET' })).status).toBe(404);
+  expect((await send('/wfpredict/graph', { body: 'x' })).status).toBe(200);
+});
+
+test('a body with one stream that yields nothing is an empty one', async () => {
+  const { send } = await serveFake();
+  const body = new Blob([]).stream();
+  expect((await send('/v2/repository/index', { body, duplex: 'half' } as RequestInit)).status).toBe(200);
 });
 
 test('synchronous=false: the answer comes when the archive is there, and the work goes on', async () => {
@@ -472,7 +505,7 @@ test('OPTIONS / describes the whole API in OpenAPI', async () => {
   const managing = await validated({ management: { allowsUrl: () => true } });
   expect(Object.keys(managing['/models'] as object)).toEqual(['get', 'post']);
   // Every path that it has is one that the server has.
-  const workflow = { nodes: { first: {} } } as never;
+  const workflow = { handler: 'Own', nodes: { first: {} } } as never;
   const { server } = await serveFake(() => 'done', workflow, { management: { allowsUrl: () => false } });
   for (const [path, operations] of Object.entries(managing))
     for (const method of Object.keys(operations as object)) {

@@ -1,4 +1,8 @@
+import * as zlib from 'node:zlib';
 import { expect, test } from '@playwright/test';
+import { toResponse } from '../../../../../src/server/http/messages.ts';
+import { answerWith, ModelServer } from '../../../../../src/server/model-server.ts';
+import { FakeClient } from '../../../support/fake-client.ts';
 import { NodeRequest } from '../../../../../src/server/node/http/node-request.ts';
 
 const { signal } = new AbortController();
@@ -32,6 +36,31 @@ test('what no Request may be is none: other methods, a path that is none, header
   expect(make('GET', '/ping', 'b')).not.toThrow();
   for (const wrong of [make('TRACE', '/ping', 'b'), make('GET', '*', 'b'), make('GET', '/ping', 'ü\u{1f600}')])
     expect(wrong).toThrow(TypeError);
+});
+
+test('bodies by brotli, and by zstd where Node has it, are decoded within the limit', async () => {
+  const server = new ModelServer({ maxRequestSize: 1000 });
+  await server.register(new FakeClient({ handler: 'Own', takes: undefined }, ({ input }) => input));
+  const post = async (body: Buffer, encoding: string): Promise<readonly [number, string]> => {
+    const headersDistinct = { 'content-type': ['text/plain'], 'content-encoding': [encoding] };
+    const request = new NodeRequest(
+      { method: 'POST', headersDistinct },
+      '/predictions/digits',
+      signal,
+      new Uint8Array(body).buffer,
+    );
+    const response = toResponse(await answerWith(server, request));
+    return [
+      response.status,
+      response.status === 415 ? response.headers.get('accept-encoding')! : await response.text(),
+    ];
+  };
+  expect(await post(zlib.brotliCompressSync('Grüße'), 'br')).toEqual([200, 'Grüße']);
+  expect((await post(zlib.brotliCompressSync(Buffer.alloc(1_000_000)), 'br'))[0]).toBe(413);
+  expect((await post(Buffer.from('no brotli'), 'br'))[0]).toBe(400);
+  const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string) => Buffer };
+  if (zstdCompressSync) expect(await post(zstdCompressSync('Grüße'), 'zstd')).toEqual([200, 'Grüße']);
+  else expect(await post(Buffer.from('x'), 'zstd')).toEqual([415, 'gzip, deflate, br']);
 });
 
 test('the stream that nobody reads is ended; one that is read is left to its reader', async () => {
