@@ -9,11 +9,15 @@ import { checkMakes, makesOther } from './models.js';
 import { checkKnown, wrongField, wrongValue, type Body } from './request.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 
+/** A result that says how many tokens its text has. */
+interface Counted {
+  readonly embedding: unknown;
+  readonly usage?: { readonly promptTokens: number };
+}
+
 const FIELDS = ['model', 'input', 'encoding_format', 'dimensions', 'user'];
 
-/**
- * Answers with vectors. The answer has no `usage`, because handlers of vectors do not tell how many tokens a text has.
- */
+/** Answers with vectors. The answer has no `usage` if the handler is one of the app's own, which counts no tokens. */
 export async function embeddings(
   body: Body,
   served: ServedVersion,
@@ -27,15 +31,20 @@ export async function embeddings(
   const texts = textsOf(body['input'], 'input');
   const { name } = served.options;
   return await served.run(async (client) => {
-    const results = await client.handle(texts, { signal: request.signal, timeout });
-    const data = results.map((vector, index) => {
-      if (vector instanceof PredictionError) throw vector;
+    const isCounted = served.options.description.resultForms?.includes('usage') === true;
+    const options = { signal: request.signal, timeout, ...(isCounted && { params: { result: 'usage' } }) };
+    let tokens = 0;
+    const data = (await client.handle(texts, options)).map((result, index) => {
+      if (result instanceof PredictionError) throw result;
+      const { embedding: vector, usage } = isCounted ? (result as Counted) : { embedding: result };
+      tokens += usage?.promptTokens ?? 0;
       if (!(vector instanceof Float32Array)) throw makesOther('vector', served);
       if (dimensions !== undefined && dimensions !== vector.length)
         throw wrongField('dimensions', `the model's vectors have ${vector.length}.`);
       return { object: 'embedding', index, embedding: format === 'float' ? [...vector] : toBase64(bytesOf(vector)) };
     });
-    return jsonResponse({ object: 'list', data, model: name });
+    const usage = { prompt_tokens: tokens, total_tokens: tokens };
+    return jsonResponse({ object: 'list', data, model: name, ...(isCounted && { usage }) });
   });
 }
 

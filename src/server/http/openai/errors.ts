@@ -1,4 +1,6 @@
-import { errorOf } from '../responses.js';
+import type { ErrorType } from '../../serving-error.js';
+import type { HttpResponse } from '../messages.js';
+import { errorOf, jsonResponse } from '../responses.js';
 import { FieldError } from './request.js';
 
 /** An error in OpenAI's form. */
@@ -9,11 +11,33 @@ export interface OpenAiError {
   readonly body: object;
 }
 
-/** Returns an error in OpenAI's form. */
+/** OpenAI's codes, by TorchServe's names of errors. Clients compare them. */
+const CODES: Readonly<Partial<Record<ErrorType, string>>> = {
+  ModelNotFoundException: 'model_not_found',
+  ResourceNotFoundException: 'unknown_url',
+  MethodNotAllowedException: 'method_not_supported',
+  InvalidKeyException: 'invalid_api_key',
+};
+
+/** What handlers say of a prompt that is too long for their model. */
+const TOO_LONG = /\bthe model's context has \d+/;
+
+/** Returns an error in OpenAI's form. A wrong key is 401 there. */
 export function openAiError(error: unknown): OpenAiError {
-  const { code: status, message, type: name, headers } = errorOf(error);
+  const { code, message, type: name, headers } = errorOf(error);
+  const status = name === 'InvalidKeyException' ? 401 : code;
   const type = status === 408 || status >= 499 ? 'server_error' : 'invalid_request_error';
-  const code = name === 'ModelNotFoundException' ? 'model_not_found' : null;
   const param = error instanceof FieldError ? error.param : null;
-  return { status, headers, body: { error: { message, type, param, code } } };
+  return { status, headers, body: { error: { message, type, param, code: codeOf(error, name, message) } } };
+}
+
+function codeOf(error: unknown, name: ErrorType, message: string): string | null {
+  if (name === 'BadRequestException' && TOO_LONG.test(message)) return 'context_length_exceeded';
+  return error instanceof FieldError ? error.fieldCode : (CODES[name] ?? null);
+}
+
+/** Returns the response for an error, with OpenAI's body. */
+export function openAiResponse(error: unknown): HttpResponse {
+  const { status, headers, body } = openAiError(error);
+  return jsonResponse(body, status, headers);
 }

@@ -16,5 +16,5 @@ export function inFieldNames(error: unknown, fields: FieldNames): unknown {
   if (field === undefined) return error;
   let message = error.message.replace('params.responseFormat.schema', 'response_format.json_schema.schema');
   for (const name of names) message = message.replace(new RegExp(`\\b(params\\.)?${name}\\b`, 'g'), fields.get(name)!);
-  return new FieldError(field, message, error);
+  return new FieldError(field, message, error, 'invalid_value');
 }

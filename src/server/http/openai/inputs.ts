@@ -16,7 +16,7 @@ export function conversationOf({ messages, tools, tool_choice: choice }: Body): 
   } catch (cause) {
     const { message } = asTabServeError(cause);
     const [field = ''] = /^[^:]+/.exec(message) ?? [];
-    throw new FieldError(field, message, cause);
+    throw new FieldError(field, message, cause, 'invalid_value');
   }
 }
 
@@ -36,7 +36,8 @@ const MAX_TEXTS = 2048;
 /** Returns a field that is one text or several. @throws `invalid-input` for tokens, and for none or too many */
 export function textsOf(value: unknown, name: string): readonly string[] {
   const texts: readonly unknown[] = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
-  if (texts.length > MAX_TEXTS) throw wrongField(name, `expected at most ${MAX_TEXTS}, got ${texts.length}.`);
+  if (texts.length > MAX_TEXTS)
+    throw wrongField(name, `expected at most ${MAX_TEXTS}, got ${texts.length}.`, 'array_above_max_length');
   if (texts.length > 0 && texts.every((text) => typeof text === 'string')) return texts;
   throw wrongValue(name, 'a text or a list of texts', value);
 }

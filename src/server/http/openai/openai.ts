@@ -5,10 +5,12 @@
 import type { ServedVersion } from '../../served-version.js';
 import { readJson } from '../request-body.js';
 import { jsonResponse } from '../responses.js';
-import { checkMethod, resourceNotFound, type Incoming, type RouteContext } from '../route.js';
+import { ServingError } from '../../serving-error.js';
+import { shorten } from '../../../contract/describe-value.js';
+import { checkMethod, type Incoming, type RouteContext } from '../route.js';
 import { chatCompletions, completions } from './completions.js';
 import { embeddings } from './embeddings.js';
-import { openAiError } from './errors.js';
+import { openAiResponse } from './errors.js';
 import { fieldsOf, wrongValue, type Body } from './request.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 
@@ -25,8 +27,7 @@ export async function openAi(incoming: Incoming, context: RouteContext): Promise
   try {
     return await route(incoming, context);
   } catch (error) {
-    const { status, headers, body } = openAiError(error);
-    return jsonResponse(body, status, headers);
+    return openAiResponse(error);
   }
 }
 
@@ -45,12 +46,19 @@ async function route(incoming: Incoming, context: RouteContext): Promise<HttpRes
     });
   }
   const answer = ANSWERS.get(path.join('/'));
-  if (!answer) throw resourceNotFound();
+  if (!answer) throw unknownPath(incoming);
   checkMethod(incoming, 'POST');
   const body = fieldsOf(await readJson(incoming.request, context));
   const { model } = body;
   if (typeof model !== 'string') throw wrongValue('model', "a model's name", model);
   return await answer(body, registry.find(model), incoming.request, context);
+}
+
+/** Returns the error for a path that is not there: it names those that are. */
+function unknownPath({ request: { method }, path }: Incoming): ServingError {
+  const there = [...ANSWERS.keys(), 'models', 'models/NAME'].map((one) => `/v1/${one}`).join(', ');
+  const message = `There is no ${method} ${shorten(`/${path.join('/')}`)}. Of OpenAI's API, there are ${there}; of KServe's, /v1/models/NAME:predict and :explain.`;
+  return new ServingError('invalid-input', 404, 'ResourceNotFoundException', message);
 }
 
 function modelObject({ options: { name, loadedAt }, hasFailed }: ServedVersion): object {

@@ -3,7 +3,7 @@ import { describeValue } from '../../../contract/describe-value.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { FieldNames } from './field-names.js';
-import { wrongField, type Body } from './request.js';
+import { unknownField, wrongField, type Body } from './request.js';
 import { responseFormatOf } from './response-format.js';
 
 /** Fields that are accepted and ignored. */
@@ -94,7 +94,7 @@ export function paramsOf(body: Body, others: readonly string[]): ReadParams {
   const { temperature, ...rest } = params;
   const { stop } = rest;
   if (Array.isArray(stop) && stop.length > MAX_STOPS)
-    throw wrongField('stop', `expected at most ${MAX_STOPS}, got ${stop.length}.`);
+    throw wrongField('stop', `expected at most ${MAX_STOPS}, got ${stop.length}.`, 'array_above_max_length');
   if (temperature === 0 && rest['doSample'] === true)
     throw wrongField('temperature', '0 contradicts do_sample, which is true.');
   if (temperature === 0) return { params: { ...rest, doSample: false }, fields };
@@ -111,6 +111,6 @@ function paramOf(field: string): string | undefined {
 
 function checkNeutral(name: string, value: unknown): void {
   const isNeutral = Object.hasOwn(NEUTRAL, name) ? NEUTRAL[name] : undefined;
-  if (!isNeutral) throw wrongField(name, 'this field is not known here.');
-  if (!isNeutral(value)) throw wrongField(name, `${describeValue(value)} is not supported here.`);
+  if (!isNeutral) throw unknownField(name);
+  if (!isNeutral(value)) throw wrongField(name, `${describeValue(value)} is not supported here.`, 'unsupported_value');
 }

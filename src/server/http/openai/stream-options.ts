@@ -17,6 +17,7 @@ export function streamOptionsOf({ stream = false, stream_options: given }: Body)
   checkKnown(given, ['include_usage', 'include_obfuscation'], 'stream_options.');
   const { include_usage: withUsage = false, include_obfuscation: obfuscates = false } = withoutNull(given);
   if (typeof withUsage !== 'boolean') throw wrongValue('stream_options.include_usage', 'true or false', withUsage);
-  if (obfuscates !== false) throw wrongField('stream_options.include_obfuscation', 'only false is supported here.');
+  if (obfuscates !== false)
+    throw wrongField('stream_options.include_obfuscation', 'only false is supported here.', 'unsupported_value');
   return { stream, withUsage };
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { ServingError } from '../../serving-error.js';
+import { openAiResponse } from '../../http/openai/errors.js';
 import { errorOf, errorResponse, jsonResponse } from '../../http/responses.js';
 import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 
@@ -66,7 +67,7 @@ export class Tokens {
       const kind = kindOf(path, request.method);
       if (kind !== undefined) this.#check(request, kind);
     } catch (error) {
-      return errorResponse(errorOf(error));
+      return isOpenAi(pathname) ? openAiResponse(error) : errorResponse(errorOf(error));
     }
     return await next(request);
   }
@@ -108,6 +109,11 @@ export class Tokens {
     await writeFile(part, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
     await rename(part, this.#file);
   }
+}
+
+/** Returns whether a path is OpenAI's: its clients look for its own codes. KServe's are /v1/models/NAME:VERB. */
+function isOpenAi(pathname: string): boolean {
+  return pathname.startsWith('/v1/') && !/:\w+\/?$/.test(pathname);
 }
 
 /**

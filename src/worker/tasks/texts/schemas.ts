@@ -39,6 +39,7 @@ export const TEXT_FEATURE_EXTRACTOR_SCHEMA: ConfigSchema = {
     ],
   },
   prompt: { type: 'string' },
+  result: { enum: ['typed', 'usage'], default: 'typed' },
   normalize: { type: 'boolean', default: true },
   dense: {
     type: 'array',

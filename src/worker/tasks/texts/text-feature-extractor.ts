@@ -9,7 +9,9 @@ import { knownModel, type KnownModel } from './known-models.js';
 import { poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
+import { declareStandard } from '../../handlers/handler-contract.js';
 import { embed, projection, type NormalizeParams } from '../../handlers/embed.js';
+import { transferResult } from '../../outputs/transfer.js';
 import { readSafetensors } from '../../tensors/safetensors.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
@@ -32,6 +34,18 @@ interface LayerConfig {
  */
 type Poolings = readonly Pooling[];
 
+/** A text's features, and how many tokens the model has read: the prompt and special tokens count, padding does not. */
+export interface CountedEmbedding {
+  readonly embedding: Embedding;
+  readonly usage: { readonly promptTokens: number };
+}
+
+/** The forms of a text's features, by the value of the param `result`. */
+export interface EmbeddingForms {
+  readonly typed: Embedding;
+  readonly usage: CountedEmbedding;
+}
+
 /** The `params` of a text feature extractor. */
 export interface TextFeatureExtractorParams extends TextParams, NormalizeParams {
   /**
@@ -43,6 +57,12 @@ export interface TextFeatureExtractorParams extends TextParams, NormalizeParams 
   readonly pooling?: Pooling | Poolings;
   /** The name of the prompt that is put before each text; '' for none. Default: none. */
   readonly prompt?: string;
+  /**
+   * The form of the result. typed: the vector; usage: { embedding, usage: { promptTokens } }, with the number of tokens
+   * that the model has read.
+   * @default 'typed'
+   */
+  readonly result?: keyof EmbeddingForms;
 }
 
 /** The keys of `handler:` that only the config sets. */
@@ -86,6 +106,8 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     { order: 170, reads: 'texts', main: { rank: 2 } },
     { order: 180, reads: 'texts', main: { rank: 3, isLogits: false } },
   ];
+
+  declare readonly resultForms?: EmbeddingForms;
 
   #layers: readonly DenseLayer[] = [];
   /** What the model's card says, if it is a model that is known by name. */
@@ -138,10 +160,24 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
 
   /** Converts the model's output to one vector for each row, and transfers its buffer to the page. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => Embedding {
-    return embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
+    const vector = embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
       pool: (part, index) => this.#pool(part, index, context),
       normalize: (index) => this.param('normalize', index, context),
     });
+    return (index) =>
+      this.param('result', index, context) === 'usage' ? this.#counted(vector(index), index, context) : vector(index);
+  }
+
+  static {
+    declareStandard(this.prototype.rowResults);
+  }
+
+  /** The class's type is that of the form `typed`. */
+  #counted(embedding: Embedding, index: number, context: Context): Embedding {
+    const { encodings = [] } = this.modelRows(index, context) ?? {};
+    const promptTokens = encodings.reduce((sum, { ids }) => sum + ids.length, 0);
+    const counted: CountedEmbedding = { embedding, usage: { promptTokens } };
+    return transferResult(counted, [embedding.buffer]) as unknown as Embedding;
   }
 
   #pool(part: Tensor, index: number, context: Context): Embedding {

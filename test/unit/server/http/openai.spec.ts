@@ -5,6 +5,7 @@ import OpenAI, { APIUserAbortError } from 'openai-node20';
 import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { ModelServer } from '../../../../src/server/model-server.ts';
+import { checkPrompt } from '../../../../src/worker/generation/prompt.ts';
 import { BUILT_IN } from '../../../../src/worker/tasks/index.ts';
 import type { ModelServerOptions } from '../../../../src/server/options.ts';
 import { FakeClient, pending, type Asked } from '../../support/fake-client.ts';
@@ -94,43 +95,50 @@ test('fields of a request become params; what would change the answer and is not
   expect(
     await paramsOf({ response_format: { type: 'json_schema', json_schema: { name: 'a', strict: true, schema } } }),
   ).toEqual({ responseFormat: { type: 'json_schema', schema } });
-  for (const [format, param] of [
-    [{ type: 'json_schema' }, 'response_format.json_schema'],
-    [{ type: 'json_schema', json_schema: { name: 'a' } }, 'response_format.json_schema'],
-    [{ type: 'json_schema', json_schema: { schema } }, 'response_format.json_schema.name'],
-    [{ type: 'json_schema', json_schema: { schema, name: 'a b' } }, 'response_format.json_schema.name'],
-    [{ type: 'json_schema', json_schema: { schema, name: 'a', shema: 1 } }, 'response_format.json_schema.shema'],
-    [{ type: 'json_object', schema }, 'response_format.schema'],
+  // The codes are OpenAI's.
+  const [missing, unknown, invalid] = ['missing_required_parameter', 'unknown_parameter', 'invalid_value'];
+  for (const [format, param, code] of [
+    [{ type: 'json_schema' }, 'response_format.json_schema', missing],
+    [{ type: 'json_schema', json_schema: { name: 'a' } }, 'response_format.json_schema', invalid],
+    [{ type: 'json_schema', json_schema: { schema } }, 'response_format.json_schema.name', missing],
+    [{ type: 'json_schema', json_schema: { schema, name: 'a b' } }, 'response_format.json_schema.name', invalid],
+    [
+      { type: 'json_schema', json_schema: { schema, name: 'a', shema: 1 } },
+      'response_format.json_schema.shema',
+      unknown,
+    ],
+    [{ type: 'json_object', schema }, 'response_format.schema', unknown],
   ] as const) {
     const error = await failureOf(
       openai.chat.completions.create({ ...hello, response_format: format } as typeof hello),
     );
-    expect.soft(error).toEqual([400, 'invalid_request_error', param, null, expect.stringContaining(param)]);
+    expect.soft(error).toEqual([400, 'invalid_request_error', param, code, expect.stringContaining(param)]);
   }
-  for (const [name, value] of Object.entries({
-    n: 2,
-    logprobs: true,
-    frequency_penalty: 0.5,
-    logit_bias: { 50256: -100 },
-    response_format: { type: 'grammar' },
-    tool_choice: 'required',
-    modalities: ['text', 'audio'],
-    constructor: 1,
-    nonsense: 1,
-    stop: ['a', 'b', 'c', 'd', 'e'],
-    stream: 'yes',
-    stream_options: { include_usage: true },
-    messages: null,
-    model: null,
-  })) {
+  const unsupported = 'unsupported_value';
+  for (const [name, [value, code]] of Object.entries({
+    n: [2, unsupported],
+    logprobs: [true, unsupported],
+    frequency_penalty: [0.5, unsupported],
+    logit_bias: [{ 50256: -100 }, unsupported],
+    response_format: [{ type: 'grammar' }, invalid],
+    tool_choice: ['required', unsupported],
+    modalities: [['text', 'audio'], unsupported],
+    constructor: [1, unknown],
+    nonsense: [1, unknown],
+    stop: [['a', 'b', 'c', 'd', 'e'], 'array_above_max_length'],
+    stream: ['yes', invalid],
+    stream_options: [{ include_usage: true }, invalid],
+    messages: [null, invalid],
+    model: [null, missing],
+  } as const)) {
     const error = await failureOf(openai.chat.completions.create({ ...hello, [name]: value } as typeof hello));
-    expect.soft(error, name).toEqual([400, 'invalid_request_error', name, null, expect.stringContaining(name)]);
+    expect.soft(error, name).toEqual([400, 'invalid_request_error', name, code, expect.stringContaining(name)]);
   }
   expect(await failureOf(openai.completions.create({ model: 'writer', prompt: null as never }))).toEqual([
     400,
     'invalid_request_error',
     'prompt',
-    null,
+    missing,
     '400 prompt: expected a text or a list of texts, got nothing.',
   ]);
 });
@@ -281,7 +289,13 @@ test('messages reach the handler with parts of texts and without empty lists of 
   ] as const)
     expect
       .soft(await failureOf(openai.chat.completions.create({ model: 'writer', messages: messages as never })))
-      .toEqual([400, 'invalid_request_error', param, null, expect.stringContaining(`${param}: expected ${expected}`)]);
+      .toEqual([
+        400,
+        'invalid_request_error',
+        param,
+        'invalid_value',
+        expect.stringContaining(`${param}: expected ${expected}`),
+      ]);
   expect(await failureOf(openai.chat.completions.create({ ...hello, tools: 'f' as never }))).toMatchObject({
     0: 400,
     2: 'tools',
@@ -371,6 +385,30 @@ test('a stream without parts has the whole text; an abort reaches the model', as
   expect(slow.client.asked[0]!.options.signal!.aborted).toBe(true);
 });
 
+test('a prompt that is too long has the code that clients shorten their chats by', async () => {
+  const { openai } = await faked(() =>
+    checkPrompt(
+      Array.from({ length: 9 }, () => 1),
+      8,
+    ),
+  );
+  for (const stream of [false, true])
+    expect(await failureOf(openai.chat.completions.create({ ...hello, stream }))).toMatchObject({
+      0: 400,
+      3: 'context_length_exceeded',
+    });
+});
+
+test('embeddings of a handler that counts tokens have usage', async () => {
+  const counted = (text: string): object => ({ embedding: Float32Array.of(1), usage: { promptTokens: text.length } });
+  const description = { ...WRITER, handler: 'text_feature_extractor', resultForms: ['typed', 'usage'] };
+  const { client, openai } = await faked(({ input }) => (input as string[]).map(counted), [], description);
+  const { data, usage } = await openai.embeddings.create({ model: 'writer', input: ['one', 'four'] });
+  expect(data.map(({ embedding }) => [...embedding])).toEqual([[1], [1]]);
+  expect(usage).toEqual({ prompt_tokens: 7, total_tokens: 7 });
+  expect(client.asked[0]!.options.params).toEqual({ result: 'usage' });
+});
+
 test('embeddings, as lists and in base64, which the client asks for', async () => {
   const vector = Float32Array.of(0.5, -0.25, 3);
   const { client, server, openai } = await faked(({ input }) => (input as string[]).map(() => vector), [], {
@@ -403,8 +441,11 @@ test('other paths and methods, and bodies that are no JSON', async () => {
     return [response.status, await response.json()];
   };
   const error = { error: { type: 'invalid_request_error' } };
-  expect(await told('files')).toMatchObject([404, error]);
-  expect(await told('chat/completions')).toMatchObject([405, error]);
+  for (const path of ['files', 'responses', 'chat', 'models/a/b', '']) {
+    const code = { code: 'unknown_url', message: expect.stringMatching(/\/v1\/chat\/completions.*\/v1\/models/) };
+    expect(await told(path), path).toMatchObject([404, { error: { type: 'invalid_request_error', ...code } }]);
+  }
+  expect(await told('chat/completions')).toMatchObject([405, { error: { code: 'method_not_supported' } }]);
   expect(await told('toString', { method: 'POST' })).toMatchObject([404, error]);
   expect(await told('models/none')).toMatchObject([404, { error: { code: 'model_not_found' } }]);
   expect(await told('chat/completions', { method: 'POST', body: '{' })).toMatchObject([400, error]);

@@ -56,6 +56,12 @@ test('each kind of request needs its own key; health and metrics need none', asy
     expect(await ask(path, management!.key), path).toEqual(LET_IN);
     expect(await ask(path, inference!.key), path).toEqual(REFUSED);
   }
+  // OpenAI's clients look for 401 and a code.
+  for (const path of ['/v1/chat/completions', '/v1/models', '/v1/models/m'])
+    expect(await ask(path, 'sk-wrong'), path).toEqual([
+      401,
+      { error: expect.objectContaining({ type: 'invalid_request_error', code: 'invalid_api_key' }) as unknown },
+    ]);
   for (const path of ['/ping', '/metrics', '/v2/health/live']) expect(await ask(path), path).toEqual(LET_IN);
   expect(await ask('/predictions/m', inference!.key, 'Basic')).toEqual(REFUSED);
 });

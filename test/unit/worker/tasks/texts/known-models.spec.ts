@@ -50,6 +50,22 @@ test('other models are not known: their cards say something else, or nobody has 
   expect(knownModel('x', undefined)).toBeUndefined();
 });
 
+test('the form usage: the vector, and how many tokens the model has read', async () => {
+  const opened = await createTestHandler(TextFeatureExtractor, {
+    inputs: [{ name: 'input_ids', dtype: 'int64', dims: ['batch', 'length'] }],
+    outputs: ({ input_ids }) => ({
+      last_hidden_state: tokens([...(input_ids!.data as BigInt64Array)].flatMap((id) => [Number(id), 1])),
+    }),
+    files: { 'tokenizer.json': readFileSync(new URL('../../../../docs/tokenizer.json', import.meta.url), 'utf8') },
+  });
+  const vector = await opened.predict('good film');
+  // The tokenizer adds [CLS] and [SEP] to the two words.
+  expect(await opened.predict('good film', { params: { result: 'usage' } })).toEqual({
+    embedding: vector,
+    usage: { promptTokens: 4 },
+  });
+});
+
 const tokens = (values: number[]): Tensor => ({
   dtype: 'float32',
   dims: [1, values.length / 2, 2],
