@@ -109,6 +109,9 @@ function checkMerged(
   );
 }
 
+/** The maximum of numbers in a tensor of the cache before the first run: half a gigabyte of float32. */
+const MAX_FIXED = 2 ** 27;
+
 function cacheTensor(past: TensorInfo, outputs: readonly OutputInfo[]): CacheTensor {
   const key = past.name.replace(/^past(_key_values)?/, '');
   const present = outputs.find(
@@ -126,6 +129,13 @@ function cacheTensor(past: TensorInfo, outputs: readonly OutputInfo[]): CacheTen
     throw new TabServeError(
       'model-config',
       `The model's input "${past.name}" [${past.dims.join(', ')}] has ${tokenAxes.length} sizes that are not fixed, beside that of the batch. Only one may be: the number of tokens. Fix the others with engine.freeDimensions.`,
+    );
+  const fixed = past.dims.map((size, axis) => (typeof size === 'number' ? size : axis === rowAxis ? 1 : 0));
+  const numbers = fixed.reduce((product, size) => product * size, 1);
+  if (numbers > MAX_FIXED || past.dims.some((size) => typeof size === 'number' && size > MAX_FIXED))
+    throw new TabServeError(
+      'model-config',
+      `The model's input "${past.name}" [${past.dims.join(', ')}] has a size that no memory holds: ${MAX_FIXED} numbers at most.`,
     );
   const isOfEncoder = key.split('.').includes('encoder');
   return { past, present: present.name, rowAxis, tokenAxis: tokenAxes[0], isOfEncoder };

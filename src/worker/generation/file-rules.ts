@@ -60,7 +60,8 @@ export function addBiases(logits: Float32Array, tokens: readonly number[], biase
   for (const [sequence, bias] of biases) {
     const last = sequence.at(-1)!;
     // transformers compares with the prompt's beginning, too: a sequence that is longer than all tokens is left out.
-    const fits = sequence.length === 1 || (sequence.length <= tokens.length && endsWith(tokens, sequence.slice(0, -1)));
+    const fits =
+      sequence.length === 1 || (sequence.length <= tokens.length && endsWith(tokens, sequence, sequence.length - 1));
     if (fits && last < logits.length) sums.set(last, (sums.get(last) ?? 0) + bias);
   }
   for (const [token, bias] of sums) logits[token]! += bias;
@@ -72,7 +73,10 @@ export function suppress(logits: Float32Array, isFirst: boolean, rules: FileRule
   for (const token of tokens) if (token < logits.length) logits[token] = -Infinity;
 }
 
-export function endsWith(tokens: readonly number[], end: readonly number[]): boolean {
-  const at = tokens.length - end.length;
-  return at >= 0 && end.every((token, index) => tokens[at + index] === token);
+/** Returns whether the tokens end with the first `count` of others. */
+export function endsWith(tokens: readonly number[], others: readonly number[], count: number): boolean {
+  const start = tokens.length - count;
+  if (start < 0) return false;
+  for (let index = count - 1; index >= 0; index--) if (tokens[start + index] !== others[index]) return false;
+  return true;
 }

@@ -71,10 +71,11 @@ export function applyRules(logits: Float32Array, progress: Progress, rules: Logi
     for (const token of new Set(tokens))
       if (token < logits.length) logits[token]! *= logits[token]! < 0 ? penalty : 1 / penalty;
   if (size > 0) for (const token of endsOfNgrams(tokens, size)) logits[token] = -Infinity;
-  for (const words of rules.badWordsIds ?? []) {
-    const isEnd = words.length === 1 && rules.eosTokenIds.includes(words[0]!);
-    if (!isEnd && words.length <= Math.max(1, tokens.length) && endsWith(tokens, words.slice(0, -1)))
-      logits[words.at(-1)!] = -Infinity;
+  if (rules.badWordsIds) {
+    const { single, longer } = badWordsOf(rules, rules.badWordsIds);
+    for (const token of single) logits[token] = -Infinity;
+    for (const words of longer.get(tokens.at(-1)!) ?? [])
+      if (words.length <= tokens.length && endsWith(tokens, words, words.length - 1)) logits[words.at(-1)!] = -Infinity;
   }
   if (newTokens < minNewTokens) for (const token of rules.eosTokenIds) logits[token] = -Infinity;
   if (newTokens === 0 && rules.forcedBosTokenId !== undefined) keepOnly(logits, [rules.forcedBosTokenId]);
@@ -85,12 +86,53 @@ export function applyRules(logits: Float32Array, progress: Progress, rules: Logi
   rules.ruleOut?.(logits, progress);
 }
 
-/** Returns the tokens that would repeat an n-gram that is there already. */
+/** The sequences that must not be written. */
+interface BadWords {
+  /** Those of one token, without those that end an answer. */
+  readonly single: readonly number[];
+  /** The longer ones, by the token before the last one. */
+  readonly longer: ReadonlyMap<number, readonly (readonly number[])[]>;
+}
+
+/** Made once for an answer: each of its tokens needs them. */
+const badWords = new WeakMap<LogitRules, BadWords>();
+
+function badWordsOf(rules: LogitRules, given: readonly (readonly number[])[]): BadWords {
+  const made = badWords.get(rules);
+  if (made) return made;
+  const eos = new Set(rules.eosTokenIds);
+  const single = given.flatMap((words) => (words.length === 1 && !eos.has(words[0]!) ? words : []));
+  const longer = new Map<number, (readonly number[])[]>();
+  for (const words of given) {
+    const before = words.at(-2);
+    if (before === undefined) continue;
+    const others = longer.get(before);
+    if (others) others.push(words);
+    else longer.set(before, [words]);
+  }
+  const words = { single, longer };
+  badWords.set(rules, words);
+  return words;
+}
+
+/**
+ * Returns the tokens that would repeat an n-gram that is there already. The time is that of reading the tokens once,
+ * however long the n-grams are: the Z algorithm, from the end.
+ */
 function endsOfNgrams(tokens: readonly number[], size: number): readonly number[] {
-  const start = size === 1 ? [] : tokens.slice(1 - size);
+  if (size === 1) return tokens;
+  const count = tokens.length;
+  const fromEnd = (index: number): number => tokens[count - 1 - index]!;
+  /** How many tokens that end at an index are the same as at the end. */
+  const same = new Int32Array(count);
   const found: number[] = [];
-  for (let at = 0; at + size <= tokens.length; at++)
-    if (start.every((token, index) => tokens[at + index] === token)) found.push(tokens[at + size - 1]!);
+  for (let index = 1, left = 0, right = 0; index < count; index++) {
+    let length = index < right ? Math.min(right - index, same[index - left]!) : 0;
+    while (index + length < count && fromEnd(length) === fromEnd(index + length)) length++;
+    if (index + length > right) [left, right] = [index, index + length];
+    same[index] = length;
+    if (length >= size - 1) found.push(fromEnd(index - 1));
+  }
   return found;
 }
 

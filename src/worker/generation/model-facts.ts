@@ -71,7 +71,21 @@ function readDefaults(value: unknown, file: string, schema: ConfigSchema): Json 
   const isOfSampling = (name: string): boolean => (OF_SAMPLING as readonly string[]).includes(name);
   const names = Object.keys(schema).filter((name) => value['do_sample'] === true || !isOfSampling(name));
   checkDefaults(value, names, file, schema);
+  for (const key of FORCED) checkForced(value[key], key, file);
   return value;
+}
+
+/** The tokens that the file puts at the beginning and the end of an answer. */
+const FORCED = ['forced_bos_token_id', 'forced_eos_token_id'] as const;
+
+/** @throws `model-config` for what is no token, or an empty list: nothing could follow */
+function checkForced(value: unknown, key: (typeof FORCED)[number], file: string): void {
+  const tokens = [value].flat();
+  const isList = Array.isArray(value);
+  const fits = tokens.length > 0 && tokens.every(isToken) && (!isList || key === 'forced_eos_token_id');
+  if (value === undefined || value === null || fits) return;
+  const expected = key === 'forced_eos_token_id' ? 'a token, or a list of at least one' : 'a token';
+  throw new TabServeError('model-config', `${file}: ${key} must be ${expected}, not ${describeValue(value)}.`);
 }
 
 /** @throws `model-config` naming a key of the wrong type or range */
@@ -121,10 +135,20 @@ function isToken(id: unknown): id is number {
   return Number.isSafeInteger(id) && (id as number) >= 0;
 }
 
-/** Returns the most tokens of prompt and answer together, as `config.json` has it. */
+/**
+ * Returns the most tokens of prompt and answer together, as `config.json` has it.
+ * @throws `model-config` for what is no number of tokens
+ */
 export function contextLengthOf(config: Json): number | undefined {
   const text = textConfigOf(config);
-  return ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seq_len']
-    .map((key) => text[key])
-    .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0);
+  const key = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seq_len'].find(
+    (one) => text[one] !== undefined && text[one] !== null,
+  );
+  if (key === undefined) return undefined;
+  const length = text[key];
+  if (isToken(length) && length > 0) return length;
+  throw new TabServeError(
+    'model-config',
+    `${HF_CONFIG}: ${key} must be a number of tokens above 0, not ${describeValue(length)}.`,
+  );
 }

@@ -19,14 +19,33 @@ export type TokenId = number;
 /**
  * Tokens in a row.
  * @minItems 1
+ * @maxItems 100
  */
 type Tokens = readonly TokenId[];
+
+/**
+ * Sequences of tokens. Each token of an answer is compared with them.
+ * @maxItems 10000
+ */
+type BadWords = readonly Tokens[];
+
+/**
+ * Tokens that end an answer.
+ * @maxItems 100
+ */
+type EndTokens = readonly TokenId[];
 
 /**
  * A text that is not empty.
  * @minLength 1
  */
 type StopText = string;
+
+/**
+ * Several of them.
+ * @maxItems 1000
+ */
+type StopTexts = readonly StopText[];
 
 /** The `params` of a handler that writes text. Defaults are those of the repository's `generation_config.json`. */
 export interface GenerationParams {
@@ -90,14 +109,14 @@ export interface GenerationParams {
    */
   readonly noRepeatNgramSize?: number;
   /** Sequences of tokens that must not be written. */
-  readonly badWordsIds?: readonly Tokens[];
+  readonly badWordsIds?: BadWords;
   /**
    * Texts at which the answer ends. They are not part of it. Default: stop_strings of generation_config.json. A special
    * token ends the answer if it is one of them.
    */
-  readonly stop?: StopText | readonly StopText[];
+  readonly stop?: StopText | StopTexts;
   /** The tokens that end the answer. Default: those of generation_config.json. */
-  readonly eosTokenId?: TokenId | readonly TokenId[];
+  readonly eosTokenId?: TokenId | EndTokens;
   /**
    * Whether the result has the logarithm of the probability of each token.
    * @default false

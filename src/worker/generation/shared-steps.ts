@@ -1,4 +1,5 @@
 /** Answers that are generated at the same time: they share each run of the model, where it computes the same then. */
+import { asTabServeError, type ErrorCode } from '../../contract/errors.js';
 import { nextTask } from '../../shared/next-task.js';
 import type { Decoder, DecoderStep } from './decoder.js';
 import type { PaddingSide, RowOfCache } from './join-rows.js';
@@ -14,6 +15,15 @@ interface Waiting {
   readonly resolve: (logits: Float32Array) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** What ends a shared run, and would end that of each row alone, too. */
+const ENDS_ALL: ReadonlySet<ErrorCode> = new Set([
+  'aborted',
+  'disposed',
+  'device-lost',
+  'worker-lost',
+  'out-of-memory',
+]);
 
 type Logits = ReadonlyMap<SharedRow, Float32Array>;
 
@@ -41,7 +51,8 @@ const afterTimeout: Later = (run) => {
  * something else for several rows whatever the padding: those that count positions by the cache's length, or choose
  * frequencies by the longest row. (Those that quantize all rows with one scale are known by their operators.) So a run is compared with those of each row alone,
  * once for each kind: with padding or without, and again whenever the shortest or the longest row has become twice as
- * long. If they differ, the other side is tried, and then no run is shared any more: the rows take turns.
+ * long. If they differ, the other side is tried, and then no run is shared any more: the rows take turns. So they do
+ * from the first shared run on that throws: a model may have a batch of 1 inside, whatever its inputs say.
  */
 export class SharedSteps {
   readonly #decoder: Decoder;
@@ -127,7 +138,9 @@ export class SharedSteps {
     this.#isRunning = true;
     try {
       const logits =
-        waiting.length > 1 && this.#side ? await this.#together(waiting, this.#side) : await this.#inTurn(waiting);
+        waiting.length > 1 && this.#side
+          ? await this.#together(waiting, this.#side).catch((error: unknown) => this.#apart(waiting, error))
+          : await this.#inTurn(waiting);
       for (const { row, resolve } of waiting) if (logits.has(row)) resolve(logits.get(row)!);
     } catch (error) {
       for (const { reject } of waiting) reject(error);
@@ -193,6 +206,13 @@ export class SharedSteps {
       this.#proven.clear();
     } else if (alone.size === waiting.length) this.#proven.add(kind);
     return alone;
+  }
+
+  /** Runs each row alone, now and from now on. @throws the error, if it is not of running together */
+  async #apart(waiting: readonly Waiting[], error: unknown): Promise<Logits> {
+    if (ENDS_ALL.has(asTabServeError(error).code)) throw error;
+    this.#side = undefined;
+    return await this.#inTurn(waiting);
   }
 
   /** Runs each row alone. One that fails is told so, and is left out: the others have their logits. */

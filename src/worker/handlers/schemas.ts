@@ -31,17 +31,21 @@ export const GENERATION_HANDLER_SCHEMA: ConfigSchema = {
   minP: { type: 'number', minimum: 0, maximum: 1 },
   repetitionPenalty: { type: 'number', exclusiveMinimum: 0 },
   noRepeatNgramSize: { type: 'integer', minimum: 0 },
-  badWordsIds: { type: 'array', items: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 } },
+  badWordsIds: {
+    type: 'array',
+    items: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1, maxItems: 100 },
+    maxItems: 10000,
+  },
   stop: {
     anyOf: [
       { type: 'string', minLength: 1 },
-      { type: 'array', items: { type: 'string', minLength: 1 } },
+      { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 1000 },
     ],
   },
   eosTokenId: {
     anyOf: [
       { type: 'integer', minimum: 0 },
-      { type: 'array', items: { type: 'integer', minimum: 0 } },
+      { type: 'array', items: { type: 'integer', minimum: 0 }, maxItems: 100 },
     ],
   },
   returnLogprobs: { type: 'boolean', default: false },

@@ -1,6 +1,7 @@
 import { wrongValue } from '../../shared/read-options.js';
 import { isCount } from './check-tokenizer.js';
 import { cleanUp } from './clean-up.js';
+import { checkReplaced } from './limits.js';
 import { unknownStep } from './encoding/normalize.js';
 import { toRegExp, type PatternJson } from './encoding/patterns.js';
 import { byteLevelAlphabet } from './token-bytes.js';
@@ -45,7 +46,15 @@ export function createDecoder(json: DecoderJson): Decode {
     case 'Replace': {
       const pattern = toRegExp(json.pattern);
       const content = textOf(json, 'content');
-      return (tokens) => tokens.map((token) => token.replace(pattern, () => content));
+      return (tokens) => {
+        let length = tokens.reduce((sum, token) => sum + token.length, 0);
+        const replaced = (): string => {
+          length += content.length;
+          checkReplaced(length);
+          return content;
+        };
+        return tokens.map((token) => token.replace(pattern, replaced));
+      };
     }
     case 'Strip':
       return strip(json);

@@ -10,6 +10,21 @@ export const MAX_TEXT_LENGTH = 10_000_000;
 export const MAX_PIECE_LENGTH = 100_000;
 
 /**
+ * The largest number of UTF-16 units that a tokenizer's `Replace` makes of a text: several, one after the other, may
+ * double it each time.
+ */
+const MAX_REPLACED = 10 * MAX_PIECE_LENGTH;
+
+/** @throws `invalid-input` if a tokenizer's files make a text too long */
+export function checkReplaced(length: number): void {
+  if (length > MAX_REPLACED)
+    throw new TabServeError(
+      'invalid-input',
+      `The tokenizer's "Replace" makes more than ${MAX_REPLACED} characters of this text. Pass a shorter one. If it is short, the tokenizer.json is damaged: download it again.`,
+    );
+}
+
+/**
  * The largest number of combining marks after one letter. Unicode normalization sorts them, in a time that grows with
  * the square of their number.
  */

@@ -65,8 +65,8 @@ export interface ReadParams {
   readonly fields: FieldNames;
 }
 
-/** The maximum number of texts of `stop`. OpenAI's limit. */
-const MAX_STOPS = 4;
+/** The maximum lengths of lists: OpenAI's of `stop`; those of the params, of which each token of an answer costs time. */
+const MAX_LENGTHS: Readonly<Record<string, number>> = { stop: 4, eos_token_id: 100, bad_words_ids: 10_000 };
 
 /**
  * Returns the handler's params of a request. A temperature above 0, `top_p`, `top_k` and `min_p` sample tokens by their
@@ -79,6 +79,7 @@ export function paramsOf(body: Body, others: readonly string[]): ReadParams {
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(body)) {
     if (others.includes(name) || WITHOUT_EFFECT.has(name)) continue;
+    checkLength(name, value);
     const own = paramOf(name);
     if (own !== undefined) {
       const first = fields.get(own);
@@ -92,15 +93,18 @@ export function paramsOf(body: Body, others: readonly string[]): ReadParams {
     } else checkNeutral(name, value);
   }
   const { temperature, ...rest } = params;
-  const { stop } = rest;
-  if (Array.isArray(stop) && stop.length > MAX_STOPS)
-    throw wrongField('stop', `expected at most ${MAX_STOPS}, got ${stop.length}.`, 'array_above_max_length');
   if (temperature === 0 && rest['doSample'] === true)
     throw wrongField('temperature', '0 contradicts do_sample, which is true.');
   if (temperature === 0) return { params: { ...rest, doSample: false }, fields };
   const sampled = SAMPLING.find((name) => fields.has(name));
   if (sampled === undefined) return { params, fields };
   return { params: { doSample: true, ...params }, fields: new Map([['doSample', fields.get(sampled)!], ...fields]) };
+}
+
+function checkLength(name: string, value: unknown): void {
+  const most = Object.hasOwn(MAX_LENGTHS, name) ? MAX_LENGTHS[name]! : Infinity;
+  if (Array.isArray(value) && value.length > most)
+    throw wrongField(name, `expected at most ${most}, got ${value.length}.`, 'array_above_max_length');
 }
 
 /** Returns the name of the param that a field sets. */

@@ -1,3 +1,5 @@
+import { checkReplaced } from '../limits.js';
+
 /**
  * A character of a changed text. `change` says what it stands for: 0, the next character of the text before; 1, none,
  * it was inserted after the one before it; -n, the next one, and the n after it are removed.
@@ -102,7 +104,7 @@ export class AlignedText {
     return text.length === this.length ? this : new AlignedText(text, starts, ends, this.origin);
   }
 
-  /** Returns the text with `content` instead of each match. The content stands for the last character of the match. */
+  /** Returns the text with `content` instead of each match. The content stands for the last character of the match. @throws `invalid-input` if it is too long */
   replace(pattern: RegExp, content: string): AlignedText {
     const starts: number[] = [];
     const ends: number[] = [];
@@ -119,6 +121,7 @@ export class AlignedText {
     for (const { 0: match, index } of this.text.matchAll(pattern)) {
       copy(index);
       at += match.length;
+      checkReplaced(starts.length + content.length);
       for (let unit = 0; unit < content.length; unit++) {
         starts.push(this.starts[at - 1] ?? this.origin);
         ends.push(this.ends[at - 1] ?? this.origin);

@@ -66,6 +66,44 @@ test('drawn tokens have the frequencies of their probabilities, and the seed dec
   expect(new Set([...series(1), ...series(2), ...series(2 ** 40)]).size).toBe(24);
 });
 
+test('rules of a hostile request take a time that does not grow with their product', () => {
+  const rules = { eosTokenIds: [], maxNewTokens: 10 };
+  // 100,000 times the same token: a comparison of each n-gram takes five billion steps.
+  const same = { tokens: new Array<number>(100_000).fill(3), newTokens: 1 };
+  const logits = new Float32Array(5);
+  applyRules(logits, same, { ...rules, noRepeatNgramSize: 50_000 });
+  expect([...logits]).toEqual([0, 0, 0, -Infinity, 0]);
+  // 25,000 words and 49,000 ends, for a thousand tokens.
+  const size = 50_000;
+  const many = {
+    ...rules,
+    badWordsIds: Array.from({ length: 25_000 }, (_, token) => (token % 2 === 0 ? [token] : [1, token])),
+    eosTokenIds: Array.from({ length: 49_000 }, (_, at) => at + 1000),
+  };
+  for (let at = 0; at < 1000; at++) applyRules(new Float32Array(size), { tokens: [at, 1], newTokens: at }, many);
+  const ruled = new Float32Array(size);
+  applyRules(ruled, { tokens: [7, 1], newTokens: 1 }, many);
+  const ruledOut = (token: number): boolean => ruled[token] === -Infinity;
+  // A word of one token that ends an answer is allowed, as in transformers.
+  expect([0, 998, 1000, 1001, 24_999, 25_001].map(ruledOut)).toEqual([true, true, false, true, true, false]);
+});
+
+test('noRepeatNgramSize as the definition has it, for random tokens', () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const tokens = Array.from({ length: seed % 40 }, (_, at) => Math.floor(randomAt(seed, at) * 3));
+    for (const size of [1, 2, 3, 5, 12]) {
+      const grams = tokens.flatMap((_, at) => (at + size <= tokens.length ? [tokens.slice(at, at + size).join()] : []));
+      const logits = new Float32Array(3);
+      applyRules(logits, { tokens, newTokens: 0 }, { eosTokenIds: [], maxNewTokens: 9, noRepeatNgramSize: size });
+      const start = tokens.slice(tokens.length - size + 1);
+      const expected = [0, 1, 2].map((next) =>
+        tokens.length >= size - 1 && grams.includes([...start, next].join()) ? -Infinity : 0,
+      );
+      expect([...logits], `${tokens.join()} ${size}`).toEqual(expected);
+    }
+  }
+});
+
 test('without a token that can follow, there is an error; of equal tokens the first is taken', () => {
   for (const logits of [new Float32Array(3).fill(NaN), new Float32Array(3).fill(-Infinity)]) {
     expect(() => argmax(logits)).toThrow(expect.objectContaining({ code: 'inference-failed' }));

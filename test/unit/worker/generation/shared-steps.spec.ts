@@ -2,6 +2,7 @@
 // cache, and its logits follow from all tokens that the mask counts: a row that is padded or mixed up wrongly has other
 // ones. Real models run in `shared-steps-models.spec.ts`.
 import { expect, test } from '@playwright/test';
+import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../../../src/contract/tensors.ts';
 import { Decoder } from '../../../../src/worker/generation/decoder.ts';
 import { readInterface } from '../../../../src/worker/generation/decoder-interface.ts';
@@ -234,6 +235,35 @@ test('of rows that take turns, one that fails leaves the others their answers', 
   expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
   expect(one.tokens).toEqual(answer([1, 2, 3], 4));
 });
+
+test('a model that cannot run two rows at once answers both, in turns from then on', async () => {
+  const { model, begin, grow, rows } = world();
+  const { run } = model;
+  // A reshape with a batch of 1 inside.
+  model.run = (feeds) =>
+    feeds['input_ids']!.dims[0]! > 1 ? Promise.reject(new Error('Reshape')) : run.call(model, feeds);
+  const prompts = [[1, 2, 3], [4]];
+  const all = await Promise.all(prompts.map(begin));
+  rows();
+  await Promise.all(all.map((one) => grow(one, 4)));
+  for (const [index, { tokens }] of all.entries()) expect(tokens).toEqual(answer(prompts[index]!, 5));
+  expect(rows()).toEqual(Array.from({ length: 8 }, () => 1));
+});
+
+for (const code of ['aborted', 'device-lost', 'out-of-memory'] as const)
+  test(`a shared run that ends with ${code} is not run again`, async () => {
+    const { model, begin, grow } = world();
+    const all = await Promise.all([[1, 2], [3]].map(begin));
+    await Promise.all(all.map((one) => grow(one, 2)));
+    const { run } = model;
+    let runs = 0;
+    model.run = () => (runs++, Promise.reject(new TabServeError(code, 'It ended.')));
+    await Promise.allSettled(all.map((one) => grow(one, 1)));
+    expect(runs).toBe(1);
+    model.run = run;
+    await Promise.all(all.map((one) => grow(one, 1)));
+    expect(all.map(({ tokens }) => tokens)).toEqual([answer([1, 2], 4), answer([3], 4)]);
+  });
 
 test('a failed run fails the rows in it, and no later one; an ended row leaves its cache', async () => {
   const { model, begin, grow } = world();

@@ -1,6 +1,8 @@
 // Decoders against Hugging Face's in Python: `test/goldens/tokenizers/make.py`.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { AlignedText } from '../../../../src/worker/text/encoding/aligned-text.ts';
+import { createNormalizer } from '../../../../src/worker/text/encoding/normalize.ts';
 import { createDecoder, type DecoderJson } from '../../../../src/worker/text/decoders.ts';
 
 const { decoders } = JSON.parse(
@@ -18,6 +20,22 @@ for (const { decoder, rows } of decoders)
     const decode = createDecoder(decoder);
     expect(rows.map(([tokens]) => decode(tokens).join(''))).toEqual(rows.map(([, text]) => text));
   });
+
+test('replacements that double a text thirty times end in an error, and not in a gigabyte', () => {
+  const doubling = (type: string) => ({ type, pattern: { String: 'a' }, content: 'aa' });
+  const thirty = Array.from({ length: 30 }, () => doubling('Replace'));
+  const tooLong = expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('"Replace"') });
+  const decode = createDecoder({ type: 'Sequence', decoders: thirty });
+  expect(() => decode(['a', 'b'])).toThrow(tooLong);
+  const normalize = createNormalizer({ type: 'Sequence', normalizers: thirty });
+  expect(() => normalize(AlignedText.of('aba'))).toThrow(tooLong);
+  // One that is long, and many places for it.
+  const long = createNormalizer({ type: 'Replace', pattern: { String: 'a' }, content: 'b'.repeat(100_000) });
+  expect(() => long(AlignedText.of('a'.repeat(100_000)))).toThrow(tooLong);
+  expect(createNormalizer({ type: 'Sequence', normalizers: thirty.slice(0, 10) })(AlignedText.of('a')).length).toBe(
+    1024,
+  );
+});
 
 test('a decoder that is not known, and values of a wrong type', () => {
   const unknown = expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('decoder "Magic"') });

@@ -299,6 +299,27 @@ test('what the model or the files certainly are not is told at load', async () =
   for (const text of ['null', '[]', '"greedy"'])
     await expect(defaults(text)).rejects.toThrow(code('model-format', 'generation_config.json'));
   await expect(defaults('{"max_new_tokens":"many"}')).rejects.toThrow(code('model-config', 'maxNewTokens'));
+  for (const [key, value] of [
+    ['forced_bos_token_id', -1],
+    ['forced_bos_token_id', [1]],
+    ['forced_bos_token_id', '2'],
+    ['forced_eos_token_id', []],
+    ['forced_eos_token_id', [2, -1]],
+    ['forced_eos_token_id', 1.5],
+    ['eos_token_id', Array(101).fill(2)],
+    ['bad_words_ids', Array(10_001).fill([2])],
+  ] as const)
+    await expect(defaults(JSON.stringify({ [key]: value })), key).rejects.toThrow(
+      expect.objectContaining({ code: 'model-config' }),
+    );
+  const enormous = INPUTS.map((one) => (one.name.startsWith('past') ? { ...one, dims: [1, 1, 10 ** 9, 1] } : one));
+  await expect(opened(stub(() => 100, enormous))).rejects.toThrow(code('model-config', '1000000000'));
+  const limits = TextGenerator.huggingFace.handlerConfig!;
+  for (const length of [0, -1, '512', 1.5, true])
+    expect(() => limits({ max_position_embeddings: length }, {}), String(length)).toThrow(
+      expect.objectContaining({ code: 'model-config' }),
+    );
+  expect(limits({ max_position_embeddings: null, n_positions: 8 }, {})).toEqual({ contextLength: 8 });
   await expect(defaults('{"do_sample":true,"temperature":0}')).rejects.toThrow(code('model-config', 'temperature'));
   // Without do_sample, transformers ignores it; null is no value.
   const greedy = await defaults('{"do_sample":false,"temperature":0,"top_p":null,"eos_token_id":[2,3]}');
