@@ -298,14 +298,20 @@ test('without sharp, it says so at its start, and answers an image file with 501
 
 test('SIGTERM beside 80 clients that ask on and on: none is reset, and the process exits with 0', async () => {
   let answers = 0;
+  let signaledAt = Infinity;
   const ends: Promise<string>[] = Array.from({ length: 80 }, async () => {
     try {
-      for (; ; answers++) expect((await predict(new Uint8Array(sample('digit-4.png')))).status).toBe(200);
+      for (; ; answers++) {
+        const { status } = await predict(new Uint8Array(sample('digit-4.png')));
+        // What is not answered ten seconds after the signal is answered with 503: docs/node.md.
+        expect(performance.now() - signaledAt > 10_000 ? [200, 503] : [200]).toContain(status);
+      }
     } catch (error) {
       return (error as { cause?: { code?: string } }).cause?.code ?? String(error);
     }
   });
   await expect.poll(() => answers).toBeGreaterThan(80);
+  signaledAt = performance.now();
   expect(await served.end()).toBe(0);
   // Nobody's request is cut off: a client is answered until it cannot connect.
   expect(new Set(await Promise.all(ends))).toEqual(new Set(['ECONNREFUSED']));
