@@ -127,7 +127,7 @@ test('fields of a request become params; what would change the answer and is not
     nonsense: [1, unknown],
     stop: [['a', 'b', 'c', 'd', 'e'], 'array_above_max_length'],
     eos_token_id: [Array(101).fill(1), 'array_above_max_length'],
-    bad_words_ids: [Array(10_001).fill([1]), 'array_above_max_length'],
+    bad_words_ids: [Array.from({ length: 10_001 }, () => [1]), 'array_above_max_length'],
     stream: ['yes', invalid],
     stream_options: [{ include_usage: true }, invalid],
     messages: [null, invalid],

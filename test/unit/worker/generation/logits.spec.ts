@@ -69,7 +69,7 @@ test('drawn tokens have the frequencies of their probabilities, and the seed dec
 test('rules of a hostile request take a time that does not grow with their product', () => {
   const rules = { eosTokenIds: [], maxNewTokens: 10 };
   // 100,000 times the same token: a comparison of each n-gram takes five billion steps.
-  const same = { tokens: new Array<number>(100_000).fill(3), newTokens: 1 };
+  const same = { tokens: Array.from({ length: 100_000 }, () => 3), newTokens: 1 };
   const logits = new Float32Array(5);
   applyRules(logits, same, { ...rules, noRepeatNgramSize: 50_000 });
   expect([...logits]).toEqual([0, 0, 0, -Infinity, 0]);
@@ -92,12 +92,14 @@ test('noRepeatNgramSize as the definition has it, for random tokens', () => {
   for (let seed = 0; seed < 300; seed++) {
     const tokens = Array.from({ length: seed % 40 }, (_, at) => Math.floor(randomAt(seed, at) * 3));
     for (const size of [1, 2, 3, 5, 12]) {
-      const grams = tokens.flatMap((_, at) => (at + size <= tokens.length ? [tokens.slice(at, at + size).join()] : []));
+      const grams = new Set(
+        tokens.flatMap((_, at) => (at + size <= tokens.length ? [tokens.slice(at, at + size).join()] : [])),
+      );
       const logits = new Float32Array(3);
       applyRules(logits, { tokens, newTokens: 0 }, { eosTokenIds: [], maxNewTokens: 9, noRepeatNgramSize: size });
       const start = tokens.slice(tokens.length - size + 1);
       const expected = [0, 1, 2].map((next) =>
-        tokens.length >= size - 1 && grams.includes([...start, next].join()) ? -Infinity : 0,
+        tokens.length >= size - 1 && grams.has([...start, next].join()) ? -Infinity : 0,
       );
       expect([...logits], `${tokens.join()} ${size}`).toEqual(expected);
     }

@@ -307,7 +307,7 @@ test('what the model or the files certainly are not is told at load', async () =
     ['forced_eos_token_id', [2, -1]],
     ['forced_eos_token_id', 1.5],
     ['eos_token_id', Array(101).fill(2)],
-    ['bad_words_ids', Array(10_001).fill([2])],
+    ['bad_words_ids', Array.from({ length: 10_001 }, () => [2])],
   ] as const)
     await expect(defaults(JSON.stringify({ [key]: value })), key).rejects.toThrow(
       expect.objectContaining({ code: 'model-config' }),
