@@ -42,7 +42,7 @@ function queryFields(bytes: ArrayBuffer, type: string): readonly Field[] {
       });
   } catch (cause) {
     if (!(cause instanceof ServingError) || cause.status !== 400) throw cause;
-    throw badRequest(`${cause.message} ${CURL_REMEDY}`, cause);
+    throw badRequest(`${cause.message.replace(/\.?$/, '.')} ${CURL_REMEDY}`, cause);
   }
 }
 
