@@ -1,6 +1,6 @@
 /**
  * Installs what is missing before `npm start` and `npm test`: the packages, and with `--browser` Chromium; with
- * `--firefox` also Firefox, without which its tests are skipped. Plain JavaScript without dependencies: it runs before
+ * `--firefox` also Firefox, and with `--webkit` WebKitGTK, without which their tests are skipped. Plain JavaScript without dependencies: it runs before
  * there are any.
  */
 import { spawn } from 'node:child_process';
@@ -26,6 +26,7 @@ async function installPackages() {
 async function installBrowsers() {
   if (process.argv.includes('--browser') && !findChromium()) await installChromium();
   if (process.argv.includes('--firefox') && !findFirefox()) await installFirefox();
+  if (process.argv.includes('--webkit') && !existsSync('/usr/bin/WebKitWebDriver')) await installWebkit();
 }
 
 /**
@@ -71,6 +72,16 @@ async function installFirefox() {
   } catch {
     console.warn(
       'Firefox could not be installed, so its tests are skipped. Install it (Debian: apt-get install firefox-esr xvfb), or set FIREFOX_PATH to one.',
+    );
+  }
+}
+
+async function installWebkit() {
+  try {
+    await install('webkit2gtk-driver', 'xvfb');
+  } catch {
+    console.warn(
+      'WebKitGTK could not be installed, so its tests are skipped. Install it (Debian: apt-get install webkit2gtk-driver xvfb).',
     );
   }
 }

@@ -40,7 +40,7 @@ const LIMITS = [
   },
   {
     what: 'page: import { ModelServer }',
-    limit: 20,
+    limit: 20.2,
     measure: () => page(atOnce, 'ModelServer', 'serving'),
   },
   { what: 'page: import { tabserve }, for the AI SDK', limit: 2.4, measure: () => page(atOnce, 'tabserve', 'ai-sdk') },
@@ -48,7 +48,7 @@ const LIMITS = [
     what: 'built-in worker: its first script',
     // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
     // 0.5 more are the signatures of models of other exporters, and Ultralytics' tasks.
-    limit: 90.1,
+    limit: 90.6,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -63,7 +63,7 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
-  { what: 'the build', limit: 2885, measure: all },
+  { what: 'the build', limit: 2910, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
