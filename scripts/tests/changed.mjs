@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { coverageOf, testsOf } from './map.mjs';
 
-const ORDER = ['unit', 'node', 'wasm', 'webgl', 'webgpu', 'packaging'];
+const ORDER = ['unit', 'node', 'wasm', 'webgl', 'webgpu', 'webkit', 'packaging'];
 /** Projects that test the build. */
 const OF_BUILD = new Set(['node', 'packaging']);
 const COVERAGE = 'test/browser/coverage.spec.ts';

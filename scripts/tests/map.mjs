@@ -17,7 +17,7 @@ export const SPECS = {
   'src/page/results/': { wasm: ['explain', 'segmenter'], packaging: ['gallery'] },
   'src/page/requests/': { wasm: ['serving', 'classifier', 'handlers', 'images', 'load', 'kept-inputs'] },
   'src/page/workers/': { wasm: ['serving', 'healing', 'workers', 'leaks', 'chaos', 'soak'] },
-  'src/page/selection/': { wasm: ['backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
+  'src/page/selection/': { wasm: ['assess', 'backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
   'src/page/sequences/': { wasm: ['voice', 'tracking'] },
   'src/page/streams/': { wasm: ['frames', 'streams'] },
   'src/page/sharing/': { wasm: ['sharing', 'chaos-sharing'] },
@@ -45,7 +45,7 @@ export const SPECS = {
   'src/worker/tasks/writing/': { node: ['structured', 'repositories'], wasm: ['generation'] },
   'src/worker/tasks/zero-shot/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
-  'src/worker/images/': { wasm: ['images', 'classifier'], node: ['images'] },
+  'src/worker/images/': { wasm: ['images', 'classifier'], webkit: ['images', 'serving'], node: ['images'] },
   'src/worker/audio/': { wasm: ['voice'] },
   'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
@@ -93,7 +93,7 @@ export const SPECS = {
   'test/unit/support/': { unit: ['unit'] },
 };
 
-const FOLDERS = { unit: 'test', node: 'test/node', packaging: 'test/packaging' };
+const FOLDERS = { unit: 'test', node: 'test/node', packaging: 'test/packaging', webkit: 'test/webkit' };
 
 /**
  * Returns the tests of a changed file, by project, as paths of specs or folders. What was generated is compared with
@@ -142,7 +142,7 @@ export function coverageOf(file) {
 /** The project that a spec runs in; a browser spec runs on WASM. */
 function projectOf(spec) {
   if (/^test\/(unit|readme)\//.test(spec)) return 'unit';
-  return ['node', 'packaging'].find((project) => spec.startsWith(`${FOLDERS[project]}/`)) ?? 'wasm';
+  return ['node', 'packaging', 'webkit'].find((project) => spec.startsWith(`${FOLDERS[project]}/`)) ?? 'wasm';
 }
 
 /** The folder of a source file's unit tests: the mirror of its own folder, or of the nearest one above that has any. */
