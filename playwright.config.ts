@@ -75,6 +75,7 @@ export default defineConfig<BackendOptions>({
       use: { launchOptions: { args: [...chromiumArgs.wasm], ...(chromiumPath && { executablePath: chromiumPath }) } },
     },
   ],
+  globalSetup: './test/models/tasks/fill.ts',
   globalTeardown: './test/packaging/remove-shared.ts',
   ...(needsServer && {
     webServer: {

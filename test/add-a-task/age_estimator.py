@@ -2,11 +2,11 @@
 import json
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from basics import HERE, answers, photo
+from seeded import store
 
 REPOSITORY = "age-tiny"
 SIDE = 32
@@ -16,7 +16,7 @@ WEIGHTS, BIAS = np.float32([[30], [20], [10]]), np.float32([5])
 def make():
     folder = HERE / REPOSITORY
     (folder / "onnx").mkdir(parents=True, exist_ok=True)
-    onnx.save(graph(), folder / "onnx/model.onnx")
+    store(graph(), folder / "onnx/model.onnx")
     write(folder / "config.json", {"architectures": ["TinyForAgeEstimation"]})
     size = {"height": SIDE, "width": SIDE}
     write(folder / "preprocessor_config.json", {

@@ -34,7 +34,7 @@ const byHand = (folder: string): Readonly<Record<string, string>> => ({
 /** What `make.py age_estimator` writes. */
 const BY_PYTHON = [
   'age-tiny/config.json',
-  'age-tiny/onnx/model.onnx',
+  'age-tiny/onnx/model.onnx.gz',
   'age-tiny/preprocessor_config.json',
   'age_estimator.json',
 ].map((file) => `${TASKS}/${file}`);

@@ -50,6 +50,6 @@ test('a model of a task, its answers and its script run the rows of that task or
   const title = (file: string): string | undefined => coverageOf(`test/models/tasks/${file}`);
   expect(title('fill_mask.json')).toBe(' fill_mask: ');
   expect(title('make/fill_mask.py')).toBe(' fill_mask: ');
-  expect(title('image-vit/onnx/model.onnx')).toBe('\\(image-vit\\)');
+  expect(title('image-vit/onnx/model.onnx.gz')).toBe('\\(image-vit\\)');
   expect(coverageOf('test/models/goldens.json')).toBeUndefined();
 });

@@ -11,7 +11,7 @@ import onnx
 import torch
 from PIL import Image
 
-from common import HERE, answers, photo, shorten, strip
+from common import HERE, answers, photo, store, strip
 
 IMAGENET = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
 HALF = [0.5, 0.5, 0.5]
@@ -94,8 +94,7 @@ def make():
             torch.onnx.export(model, (example,), path, input_names=["input"], output_names=outputs, dynamic_axes=axes, opset_version=17, dynamo=False)
             graph = onnx.load(path)
         strip(graph)
-        shorten(graph)
-        onnx.save(graph, folder / "onnx" / "model.onnx")
+        store(graph, folder / "onnx" / "model.onnx")
         for name, fields in (("config.json", config), ("preprocessor_config.json", processor)):
             (folder / name).write_text(json.dumps(fields, indent=2) + "\n")
         requests = []

@@ -22,7 +22,7 @@ from torchvision.models.detection.mask_rcnn import MaskRCNNHeads, MaskRCNNPredic
 from torchvision.models.detection.roi_heads import paste_masks_in_image
 from torchvision.ops import MultiScaleRoIAlign, batched_nms
 
-from common import HERE, MAX_BYTES, photo, strip
+from common import HERE, MAX_BYTES, photo, store, stored_bytes, strip
 
 LABELS = ["cat", "dog", "sea"]
 SIDE = 64
@@ -168,12 +168,12 @@ def write(repository, graph, config, labels=None, **metadata):
     strip(graph)
     for key, value in metadata.items():
         graph.metadata_props.add(key=key, value=str(value))
-    onnx.save(graph, folder / "model.onnx")
+    store(graph, folder / "model.onnx")
     manifest = {"modelName": repository, "modelVersion": "1.0", "serializedFile": "model.onnx", "handler": "instance_segmenter", "configFile": "model-config.yaml"}
     (folder / "MAR-INF/MANIFEST.json").write_text(json.dumps({"model": manifest}, indent=2) + "\n")
     # JSON is YAML.
     (folder / "model-config.yaml").write_text(json.dumps({"handler": {**config, **({"labels": labels} if labels else {})}}, indent=2) + "\n")
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    size = stored_bytes(folder)
     print(repository, size)
     if size > MAX_BYTES:
         raise SystemExit(f"{repository} has {size} bytes, more than {MAX_BYTES}.")

@@ -1,6 +1,8 @@
 """What the tasks of transformers share: texts, tokenizers, random weights, the export."""
+import gzip
 import json
 import pathlib
+import re
 import shutil
 import tempfile
 
@@ -12,6 +14,7 @@ from optimum.exporters.onnx import main_export
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from basics import HERE, answers, photo
+from seeded import draw, store, stored_bytes
 
 MAX_BYTES = 400_000
 
@@ -102,13 +105,18 @@ def named_by_class(repository, **config):
     return transformers.AutoTokenizer.from_pretrained(HERE / repository)
 
 
+def kebab(name):
+    """A class's name as a part of a repository's."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
 def spread(model, seed=0, scale=0.3):
-    """Random weights with which answers differ: those of the usual size give nearly the same for all inputs."""
+    """Random weights with which answers differ: those of the usual size give nearly the same for all inputs. @param scale their deviation"""
     torch.manual_seed(seed)
     with torch.no_grad():
-        for value in model.parameters():
+        for name, value in model.named_parameters():
             if value.ndim > 1:
-                value.normal_(0, scale)
+                value.copy_(torch.from_numpy(draw(name, value.shape, seed, round(scale * 3**0.5, 4))))
             else:
                 value.add_(torch.randn_like(value) * 0.05)
     if hasattr(model, "tie_weights"):
@@ -212,13 +220,16 @@ def save(repository, model, processors, to_onnx, fix=lambda graph: None):
             graph = onnx.load(file)
             fix(graph)
             strip(graph)
-            onnx.save(graph, folder / "onnx" / file.name)
+            store(graph, folder / "onnx" / file.name)
         for file in sorted(pathlib.Path(source).glob("*.json")):
             # Tokens are in tokenizer.json, if there is one.
             is_double = file.name in ("vocab.json", "added_tokens.json") and (pathlib.Path(source) / "tokenizer.json").exists()
             if not is_double and file.name != "special_tokens_map.json":
                 shutil.copy(file, folder / file.name)
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+            # Git ignores it beside its `.gz`.
+            if file.name == "tokenizer.json":
+                (folder / "tokenizer.json.gz").write_bytes(gzip.compress(file.read_bytes(), 9, mtime=0))
+    size = stored_bytes(folder)
     print(repository, size)
     if size > MAX_BYTES:
         raise SystemExit(f"{repository} has {size} bytes, more than {MAX_BYTES}.")

@@ -21,7 +21,7 @@ from segment_anything import SamPredictor
 from segment_anything.modeling import ImageEncoderViT, MaskDecoder, PromptEncoder, Sam, TwoWayTransformer
 from segment_anything.utils.onnx import SamOnnxModel
 
-from common import HERE, MAX_BYTES, strip
+from common import HERE, MAX_BYTES, store, stored_bytes, strip
 
 SIDE = 64
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -38,13 +38,13 @@ def write(repository, steps, export_encoder, export_decoder):
             export(folder / name)
         graph = onnx.load(folder / name)
         strip(graph)
-        onnx.save(graph, folder / name)
+        store(graph, folder / name)
     manifest = {"modelName": repository, "modelVersion": "1.0", "handler": "promptable_segmenter", "configFile": "model-config.yaml"}
     (folder / "MAR-INF/MANIFEST.json").write_text(json.dumps({"model": manifest}, indent=2) + "\n")
     vision = {"archive": ENCODER, "config": {"handler": {"imageProcessing": steps}}}
     # JSON is YAML.
     (folder / "model-config.yaml").write_text(json.dumps({"nodes": {"vision": vision, "decoder": DECODER}}, indent=2) + "\n")
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    size = stored_bytes(folder)
     print(repository, size)
     if size > MAX_BYTES:
         raise SystemExit(f"{repository} has {size} bytes, more than {MAX_BYTES}.")

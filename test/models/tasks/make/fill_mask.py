@@ -3,6 +3,7 @@ from transformers import (
 )
 
 from common import answers, export, named_by_class, small, spread, tokenizer_of
+from families import family_models
 
 CONFIGS = [
     ("fill-mask-bert", BertConfig, "word_piece", {}),
@@ -23,20 +24,31 @@ def make():
         export(repository, model, "fill-mask", [tokenizer])
         if repository.endswith("-bare"):
             tokenizer = named_by_class(repository, model_max_length=128)
-        pipe = pipeline("fill-mask", model=model, tokenizer=tokenizer)
-        mask = tokenizer.mask_token
-        # Words of one token each, as they stand within a text.
-        words = [tokenizer.decode([id]) for id in tokenizer(" the and", add_special_tokens=False).input_ids]
-        requests = []
-        for text, params in [
-            (f"The cat sat on the {mask} and the dog lay by the door.", {}),
-            (f"Tell me a {mask} about {mask}, please.", {"topK": 2}),
-            (f"The {mask} in London", {"topK": 2, "targets": words}),
-        ]:
-            options = {"top_k": params.get("topK"), **({"targets": params["targets"]} if "targets" in params else {})}
-            found = pipe(text, **{key: value for key, value in options.items() if value is not None})
-            masks = found if isinstance(found[0], list) else [found]
-            answer = [[{"label": one["token_str"], "score": one["score"], "token": one["token"], "sequence": one["sequence"]} for one in best] for best in masks]
-            requests.append({"input": text, "params": params, "answer": answer})
-        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
+        rows.append(row(repository, model, tokenizer, [
+            ("The cat sat on the {} and the dog lay by the door.", {}),
+            ("Tell me a {} about {}, please.", {"topK": 2}),
+            ("The {} in London", {"topK": 2, "targets": True}),
+        ]))
     answers("fill_mask", rows)
+    answers("fill_mask", family_rows(rows))
+
+
+def row(repository, model, tokenizer, asked):
+    pipe = pipeline("fill-mask", model=model, tokenizer=tokenizer)
+    requests = []
+    for text, params in asked:
+        text = text.replace("{}", tokenizer.mask_token)
+        if "targets" in params:
+            # Words of one token each, as they stand within a text.
+            params = {**params, "targets": [tokenizer.decode([id]) for id in tokenizer(" the and", add_special_tokens=False).input_ids]}
+        options = {"top_k": params.get("topK"), **({"targets": params["targets"]} if "targets" in params else {})}
+        found = pipe(text, **{key: value for key, value in options.items() if value is not None})
+        masks = found if isinstance(found[0], list) else [found]
+        answer = [[{"label": one["token_str"], "score": one["score"], "token": one["token"], "sequence": one["sequence"]} for one in best] for best in masks]
+        requests.append({"input": text, "params": params, "answer": answer})
+    return {"architecture": type(model).__name__, "repository": repository, "requests": requests}
+
+
+def family_rows(rows=()):
+    for repository, model, tokenizer in family_models("fill-mask", ["logits"], {one["architecture"] for one in rows}):
+        yield row(repository, model, tokenizer, [("Tell me a {} about {}, please.", {"topK": 2})])

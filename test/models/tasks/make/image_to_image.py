@@ -6,7 +6,7 @@ import onnx
 import torch
 from transformers import Swin2SRConfig, Swin2SRForImageSuperResolution, Swin2SRImageProcessor, pipeline
 
-from common import HERE, answers, export_graph, photo, spread, strip
+from common import HERE, answers, export_graph, photo, spread, store, strip
 
 CONFIG = {"image_size": 16, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_size": 8, "mlp_ratio": 1.0, "upscale": 2, "upsampler": "pixelshuffledirect"}
 SIZES = [(10, 9), (9, 8)]
@@ -58,7 +58,7 @@ def compact_row():
     torch.onnx.export(model, (pixels,), folder / "model.onnx", input_names=["input"], output_names=["output"], opset_version=17, dynamo=False)
     graph = onnx.load(folder / "model.onnx")
     strip(graph)
-    onnx.save(graph, folder / "model.onnx")
+    store(graph, folder / "model.onnx")
     manifest = {"modelName": repository, "modelVersion": "1.0", "serializedFile": "model.onnx", "handler": "image_to_image"}
     (folder / "MAR-INF/MANIFEST.json").write_text(json.dumps({"model": manifest}, indent=2) + "\n")
     side = COMPACT_SIDE * COMPACT_SCALE

@@ -53,7 +53,7 @@ CONFIGS = [
 ]
 GPU = {"detect-yolos": ["webgpu"], "detect-yolos-padded": ["webgpu"]}
 # With smaller weights these see no difference between two photos.
-SCALES = {"detect-rt-detr": 0.5, "detect-rt-detr-padded": 0.5, "detect-rt-detr-v2": 0.5, "detect-d-fine": 0.5}
+SCALES = {"detect-rt-detr": 0.5, "detect-rt-detr-padded": 0.5, "detect-rt-detr-v2": 0.5, "detect-d-fine": 0.4}
 PHOTOS = [(61, 47), (40, 80)]
 # The graph of its export is for the size of map that it was traced with.
 SAME_SHAPE = {"detect-deformable-detr": [(61, 47), (122, 94)]}

@@ -6,6 +6,7 @@ from transformers import (
 )
 
 from common import TEXTS, answers, export, named_by_class, small, spread, tokenizer_of, units
+from families import family_models
 
 # Optimum exports ModernBERT, but does not list this task of it.
 TasksManager.create_register("onnx", overwrite_existing=True)("modernbert", "question-answering")(ModernBertOnnxConfig)
@@ -35,15 +36,25 @@ def make():
         export(repository, model, "question-answering", [tokenizer])
         if repository.endswith("-bare"):
             tokenizer = named_by_class(repository, do_lower_case=True, model_max_length=128)
-        pipe = pipeline("question-answering", model=model, tokenizer=tokenizer)
-        requests = []
-        for asked, params in [
+        rows.append(row(repository, model, tokenizer, [
             (SHORT, {}), (SHORT, {"topK": 4}), (SHORT, {"topK": 4, "alignToWords": False, "maxAnswerLength": 3}), (SHORT, {"topK": 6, "handleImpossibleAnswer": True}),
             (LONG, {"topK": 3}), (LONG, {"topK": 5, "maxLength": 80, "stride": 16, "maxAnswerLength": 6}),
-        ]:
-            found = pipe(**asked, **{NAMES[key]: value for key, value in params.items()})
-            context = asked["context"]
-            answer = [{"answer": one["answer"], "score": one["score"], "start": units(context, one["start"]), "end": units(context, one["end"])} for one in (found if isinstance(found, list) else [found])]
-            requests.append({"input": asked, "params": params, "answer": answer})
-        rows.append({"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
+        ]))
     answers("question_answerer", rows)
+    answers("question_answerer", family_rows(rows))
+
+
+def row(repository, model, tokenizer, asked):
+    pipe = pipeline("question-answering", model=model, tokenizer=tokenizer)
+    requests = []
+    for input, params in asked:
+        found = pipe(**input, **{NAMES[key]: value for key, value in params.items()})
+        context = input["context"]
+        answer = [{"answer": one["answer"], "score": one["score"], "start": units(context, one["start"]), "end": units(context, one["end"])} for one in (found if isinstance(found, list) else [found])]
+        requests.append({"input": input, "params": params, "answer": answer})
+    return {"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests}
+
+
+def family_rows(rows=()):
+    for repository, model, tokenizer in family_models("answer", ["start_logits", "end_logits"], {one["architecture"] for one in rows}):
+        yield row(repository, model, tokenizer, [(SHORT, {"topK": 3})])

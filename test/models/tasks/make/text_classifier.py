@@ -9,6 +9,7 @@ import torch
 from tokenizers import processors
 
 from common import answers, export, save, small, spread, tokenizer_of, trace
+from families import check_sees, family_models
 
 DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
 NAMES = {"id2label": {0: "sad", 1: "glad", 2: "neither"}, "label2id": {"sad": 0, "glad": 1, "neither": 2}}
@@ -65,14 +66,27 @@ def make():
             export_xlnet(repository, model, tokenizer)
         else:
             export(repository, model, "text-classification", [tokenizer])
-        pipe = pipeline("text-classification", model=model, tokenizer=tokenizer, top_k=None)
-        requests = []
-        for text in ["The cat sat on the mat and the dog lay by the door.", "naïve café, 東京!", PAIR]:
-            found = pipe({"text": text["text"], "text_pair": text["textPair"]} if isinstance(text, dict) else text)
-            found = found[0] if isinstance(found[0], list) else found
-            # transformers gives all labels; ours leaves out those below 0.5 where several may be right.
-            if model.config.problem_type == "multi_label_classification":
-                found = [one for one in found if one["score"] >= 0.5]
-            requests.append({"input": text, "answer": found})
-        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": requests})
+        rows.append(row(repository, model, tokenizer, ["The cat sat on the mat and the dog lay by the door.", "naïve café, 東京!", PAIR]))
     answers("text_classifier", rows)
+    answers("text_classifier", family_rows(rows))
+
+
+def row(repository, model, tokenizer, texts):
+    pipe = pipeline("text-classification", model=model, tokenizer=tokenizer, top_k=None)
+    requests = []
+    for text in texts:
+        found = pipe({"text": text["text"], "text_pair": text["textPair"]} if isinstance(text, dict) else text)
+        found = found[0] if isinstance(found[0], list) else found
+        # transformers gives all labels; ours leaves out those below 0.5 where several may be right.
+        if model.config.problem_type == "multi_label_classification":
+            found = [one for one in found if one["score"] >= 0.5]
+        requests.append({"input": text, "answer": found})
+    return {"architecture": type(model).__name__, "repository": repository, "requests": requests}
+
+
+def family_rows(rows=()):
+    for repository, model, tokenizer in family_models("classify", ["logits"], {one["architecture"] for one in rows}, NAMES):
+        made = row(repository, model, tokenizer, ["naïve café, 東京!", PAIR])
+        one, other = ({found["label"]: found["score"] for found in request["answer"]} for request in made["requests"])
+        check_sees(model, [one[label] for label in other], [*other.values()])
+        yield made

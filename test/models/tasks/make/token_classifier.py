@@ -4,6 +4,7 @@ from transformers import (
 )
 
 from common import TEXTS, answers, export, named_by_class, small, spread, tokenizer_of, units
+from families import family_models
 
 DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "ORG"]
@@ -34,20 +35,31 @@ def make():
         export(repository, model, "token-classification", [tokenizer])
         if repository.endswith("-bare"):
             tokenizer = named_by_class(repository, do_lower_case=True, max_len=128, init_inputs=[])
-        requests = []
-        for text, strategy, stride, ignored in [
+        asked = [
             (SHORT, "none", None, None), (SHORT, "simple", None, None), (SHORT, "first", None, ["O", "ORG"]), (SHORT, "average", None, None), (SHORT, "max", None, []),
             (LONG, "simple", 16, FEWER), (LONG, "max", 0, FEWER), *([(LONG, "simple", None, FEWER)] if repository == "tokens-bert" else []),
-        ]:
-            options = {"aggregation_strategy": strategy, "stride": stride, "ignore_labels": ignored}
-            found = pipeline("token-classification", model=model, tokenizer=tokenizer)(text, **{key: value for key, value in options.items() if value is not None})
-            params = {"aggregationStrategy": strategy, "stride": stride, "ignoreLabels": ignored}
-            requests.append({
-                "input": text, "params": {key: value for key, value in params.items() if value is not None},
-                "answer": [{
-                    "label": one["entity" if strategy == "none" else "entity_group"], "score": round(float(one["score"]), 7), "word": one["word"],
-                    "start": units(text, one["start"]), "end": units(text, one["end"]), **({"index": one["index"]} if strategy == "none" else {}),
-                } for one in found],
-            })
-        rows.append({"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests})
+        ]
+        rows.append(row(repository, model, tokenizer, asked))
     answers("token_classifier", rows)
+    answers("token_classifier", family_rows(rows))
+
+
+def row(repository, model, tokenizer, asked):
+    requests = []
+    for text, strategy, stride, ignored in asked:
+        options = {"aggregation_strategy": strategy, "stride": stride, "ignore_labels": ignored}
+        found = pipeline("token-classification", model=model, tokenizer=tokenizer)(text, **{key: value for key, value in options.items() if value is not None})
+        params = {"aggregationStrategy": strategy, "stride": stride, "ignoreLabels": ignored}
+        requests.append({
+            "input": text, "params": {key: value for key, value in params.items() if value is not None},
+            "answer": [{
+                "label": one["entity" if strategy == "none" else "entity_group"], "score": round(float(one["score"]), 7), "word": one["word"],
+                "start": units(text, one["start"]), "end": units(text, one["end"]), **({"index": one["index"]} if strategy == "none" else {}),
+            } for one in found],
+        })
+    return {"architecture": type(model).__name__, "repository": repository, **({"gpu": GPU[repository]} if repository in GPU else {}), "requests": requests}
+
+
+def family_rows(rows=()):
+    for repository, model, tokenizer in family_models("tokens", ["logits"], {one["architecture"] for one in rows}, NAMES):
+        yield row(repository, model, tokenizer, [(SHORT, "simple", None, [])])

@@ -1,0 +1,148 @@
+"""Text models of many families: one maker for the classes of each task that have no row of their own in its script."""
+import functools
+import pathlib
+
+import numpy as np
+import torch
+import transformers
+from optimum.exporters.onnx.model_patcher import eager_mask_without_vmap
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+
+from common import kebab, save, small, spread, tokenizer_of, trace
+
+# torch's exporter traces no vmap.
+ALL_MASK_ATTENTION_FUNCTIONS.register("eager", eager_mask_without_vmap)
+
+DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
+XLM = {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "n_langs": 1, "use_lang_emb": False}
+BART = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "decoder_start_token_id": 2}
+T5 = {"d_model": 16, "d_ff": 24, "d_kv": 8, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2, "decoder_start_token_id": 1}
+GROUPED = {"num_key_value_heads": 1, "head_dim": 8}
+
+# The name of the classes without their ending: the tokenizer and the fields of the config.
+FAMILIES = {
+    "Albert": ("unigram", {"embedding_size": 16}),
+    "BigBird": ("unigram", {"attention_type": "original_full"}),
+    "Camembert": ("unigram", {"type_vocab_size": 1}),
+    "ConvBert": ("word_piece", {"embedding_size": 16, "conv_kernel_size": 3, "head_ratio": 1}),
+    "Data2VecText": ("byte_level", {"type_vocab_size": 1}),
+    "Deberta": ("byte_level", DEBERTA),
+    "DebertaV2": ("unigram", {**DEBERTA, "position_buckets": 32, "norm_rel_ebd": "layer_norm", "share_att_key": True}),
+    "Electra": ("word_piece", {"embedding_size": 16}),
+    "Ernie": ("word_piece", {"task_type_vocab_size": 3, "use_task_id": True}),
+    "Esm": ("word_piece", {"position_embedding_type": "rotary", "mask_token_id": 4, "token_dropout": True}),
+    "Flaubert": ("byte_level", XLM),
+    "IBert": ("byte_level", {"type_vocab_size": 1, "quant_mode": False}),
+    "LayoutLM": ("word_piece", {"max_2d_position_embeddings": 32}),
+    "Lilt": ("byte_level", {"hidden_size": 24, "type_vocab_size": 1, "max_2d_position_embeddings": 32, "channel_shrink_ratio": 2}),
+    "Luke": ("byte_level", {"entity_vocab_size": 8, "entity_emb_size": 8, "type_vocab_size": 1, "use_entity_aware_attention": False}),
+    "MPNet": ("unigram", {}),
+    "MarkupLM": ("byte_level", {"max_depth": 4, "xpath_unit_hidden_size": 4, "max_xpath_tag_unit_embeddings": 16, "max_xpath_subs_unit_embeddings": 16, "tag_pad_id": 15, "subs_pad_id": 15}),
+    "MegatronBert": ("word_piece", {}),
+    "MobileBert": ("word_piece", {"embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16, "num_feedforward_networks": 1}),
+    "RemBert": ("unigram", {"input_embedding_size": 8, "output_embedding_size": 16}),
+    "RoFormer": ("word_piece", {"embedding_size": 16}),
+    "RobertaPreLayerNorm": ("byte_level", {"type_vocab_size": 1}),
+    "Splinter": ("word_piece", {"question_token_id": 4}),
+    "SqueezeBert": ("word_piece", {"embedding_size": 16, **{f"{name}_groups": 2 for name in ("q", "k", "v", "post_attention", "intermediate", "output")}}),
+    "XLM": ("byte_level", XLM),
+    "XLMRobertaXL": ("unigram", {"type_vocab_size": 1}),
+    "XLNet": ("unigram", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}),
+    "Yoso": ("unigram", {"use_expectation": True}),
+    "Arcee": ("byte_level", GROUPED),
+    "BioGpt": ("byte_level", {}),
+    "Bloom": ("byte_level", {"n_head": 2, "n_layer": 2}),
+    "CTRL": ("byte_level", {"n_embd": 16, "dff": 24, "n_layer": 2, "n_head": 2, "n_positions": 160}),
+    "DeepseekV3": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "first_k_dense_replace": 2}),
+    "Doge": ("byte_level", {"num_key_value_heads": 2, "keep_window_size": 256}),
+    "Exaone4": ("byte_level", {**GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}),
+    "Falcon": ("byte_level", {}),
+    "GPT2": ("byte_level", {"n_inner": 24}),
+    "GPTBigCode": ("byte_level", {"n_inner": 24}),
+    "GPTJ": ("byte_level", {"rotary_dim": 4, "n_inner": 24}),
+    "GPTNeo": ("byte_level", {"num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]], "window_size": 8}),
+    "GPTNeoX": ("byte_level", {}),
+    "Gemma": ("byte_level", GROUPED),
+    "Gemma2": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8}),
+    "Gemma3Text": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "Glm": ("byte_level", GROUPED),
+    "Glm4": ("byte_level", GROUPED),
+    "GptOss": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 8}),
+    "HunYuanDenseV1": ("byte_level", GROUPED),
+    "Llama": ("byte_level", GROUPED),
+    "Ministral": ("byte_level", {**GROUPED, "sliding_window": 8}),
+    "Mistral": ("byte_level", {**GROUPED, "sliding_window": 8}),
+    "Mixtral": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2}),
+    "ModernBertDecoder": ("byte_level", {"local_attention": 8}),
+    "Mpt": ("byte_level", {"d_model": 16, "n_heads": 2, "n_layers": 2, "expansion_ratio": 2, "max_seq_len": 160}),
+    "Nemotron": ("byte_level", GROUPED),
+    "OPT": ("byte_level", {"ffn_dim": 24, "word_embed_proj_dim": 16}),
+    "OpenAIGPT": ("byte_level", {"n_positions": 160}),
+    "Persimmon": ("byte_level", {}),
+    "Phi": ("byte_level", {}),
+    "Phi3": ("byte_level", {"num_key_value_heads": 1}),
+    "Qwen2": ("byte_level", {"num_key_value_heads": 1}),
+    "Qwen2Moe": ("byte_level", {"num_key_value_heads": 1, "num_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "shared_expert_intermediate_size": 8}),
+    "Qwen3": ("byte_level", GROUPED),
+    "Qwen3Moe": ("byte_level", {**GROUPED, "num_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 8}),
+    "SeedOss": ("byte_level", GROUPED),
+    "SmolLM3": ("byte_level", {"num_key_value_heads": 1}),
+    "StableLm": ("byte_level", {"num_key_value_heads": 1}),
+    "Starcoder2": ("byte_level", {"num_key_value_heads": 1}),
+    "Bart": ("byte_level", BART),
+    "MBart": ("unigram", BART),
+    "Mvp": ("byte_level", BART),
+    "PLBart": ("unigram", BART),
+    "LED": ("byte_level", {**BART, "attention_window": 8, "max_encoder_position_embeddings": 160, "max_decoder_position_embeddings": 160}),
+    "T5": ("unigram", T5),
+    "MT5": ("unigram", T5),
+    "UMT5": ("unigram", T5),
+}
+ENDINGS = {
+    "classify": ["ForSequenceClassification"], "tokens": ["ForTokenClassification"], "answer": ["ForQuestionAnsweringSimple", "ForQuestionAnswering"],
+    "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "embed": ["Model"],
+}
+# What `small` gives, and these configs refuse.
+REFUSED = {"XLNet": ["max_position_embeddings"]}
+# Models with token_type_ids.
+WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "MegatronBert", "MobileBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
+# Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
+MIN_DIFFERENCE = 5e-3
+
+
+# Of a kind: families that torch's exporter cannot write for it, or whose small models see no difference between texts.
+WRONG = {"classify": ["Glm", "Glm4", "GPTNeoX"], "answer": ["LED", "LayoutLM"]}
+
+
+def family_models(kind, outputs, names, fields={}):
+    """Yields a repository, a model and its tokenizer for each family that has a class of a kind. @param names of the classes that have a row @param fields of each config"""
+    for name, (tokens, own) in FAMILIES.items():
+        model_class = next((getattr(transformers, name + ending) for ending in ENDINGS[kind] if hasattr(transformers, name + ending)), None)
+        if model_class is None or model_class.__name__ in names or name in WRONG.get(kind, []):
+            continue
+        repository = f"{kind}-{kebab(name)}"
+        tokenizer = tokenizer_of(tokens, has_types=name in WITH_TYPES)
+        config_class = functools.partial(without, getattr(transformers, name + "Config"), REFUSED.get(name, []))
+        model = spread(model_class._from_config(small(config_class, tokens, **fields, **own), attn_implementation="eager"))
+        export_text(repository, model, tokenizer, outputs)
+        yield repository, model, tokenizer
+
+
+def without(config_class, refused, **fields):
+    return config_class(**{key: value for key, value in fields.items() if key not in refused})
+
+
+def export_text(repository, model, tokenizer, outputs):
+    """Optimum knows few of these."""
+    encoded = tokenizer(["The cat sat on the mat and the dog lay by the door.", "What is the time in London, please?"], padding="max_length", max_length=24, truncation=True, return_tensors="pt")
+    inputs = {name: encoded[name] for name in tokenizer.model_input_names}
+    axes = {name: {0: "batch_size", 1: "sequence_length"} for name in inputs}
+    axes.update({name: {0: "batch_size"} if name == "logits" and "Sequence" in type(model).__name__ else {0: "batch_size", 1: "sequence_length"} for name in outputs})
+    model.config.use_cache = False
+    save(repository, model, [tokenizer], lambda _, target: trace(model, inputs, outputs, axes, pathlib.Path(target) / "model.onnx"))
+
+
+def check_sees(model, one, other):
+    """Ends the program if the answers to two texts are alike. @param one @param other lists of scores"""
+    if np.abs(np.asarray(one) - np.asarray(other)).max() < MIN_DIFFERENCE:
+        raise SystemExit(f"{type(model).__name__} does not see the text.")
