@@ -94,13 +94,16 @@ function ends(bytes: Uint8Array, failed: Set<string>): Record<'graph' | 'metadat
   let isAfter = false;
   let hasOutput = false;
   try {
-    for (const { field, whole } of fields(bytes)) {
+    for (const { field, value, whole } of fields(bytes)) {
       isAfter ||= field === OPSET;
       const place = `${isAfter} ${whole.byteOffset}`;
       places.push(place);
       if (failed.has(place) || !(isAfter ? AFTER_GRAPH : AFTER_WEIGHTS).has(field)) throw new RangeError('no end');
       hasOutput ||= field === OUTPUT;
-      if (!isAfter && (field === INPUT || field === OUTPUT)) graph.push(whole);
+      if (!isAfter && (field === INPUT || field === OUTPUT)) {
+        if (!isValue(value)) throw new RangeError('no value');
+        graph.push(whole);
+      }
       if (isAfter && field === METADATA) metadata.push(whole);
     }
     if (isAfter && hasOutput) return { graph, metadata };
@@ -109,4 +112,11 @@ function ends(bytes: Uint8Array, failed: Set<string>): Record<'graph' | 'metadat
   }
   for (const place of places) failed.add(place);
   return undefined;
+}
+
+/** Whether these bytes begin with a name and a type, as an input or an output does: random weights rarely do. */
+function isValue(bytes: number | Uint8Array): boolean {
+  if (typeof bytes === 'number') return false;
+  const [name, type] = fields(bytes);
+  return name?.field === 1 && type?.field === 2;
 }
