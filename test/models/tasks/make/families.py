@@ -93,7 +93,6 @@ FAMILIES = {
     "MBart": ("unigram", BART),
     "Mvp": ("byte_level", BART),
     "PLBart": ("unigram", BART),
-    "LED": ("byte_level", {**BART, "attention_window": 8, "max_encoder_position_embeddings": 160, "max_decoder_position_embeddings": 160}),
     "T5": ("unigram", T5),
     "MT5": ("unigram", T5),
     "UMT5": ("unigram", T5),
@@ -111,7 +110,7 @@ MIN_DIFFERENCE = 5e-3
 
 
 # Of a kind: families that torch's exporter cannot write for it, or whose small models see no difference between texts.
-WRONG = {"classify": ["Glm", "Glm4", "GPTNeoX"], "answer": ["LED", "LayoutLM"]}
+WRONG = {"classify": ["Glm", "Glm4", "GPTNeoX"], "answer": ["LayoutLM"]}
 
 
 def family_models(kind, outputs, names, fields={}):
