@@ -1,13 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { createFiles } from '../../worker/models/files.js';
 import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
 import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
 import { missingKernels } from './kernel-support.js';
 import { startEngine } from '../../server/node/engines.js';
-import { readOnnxGraph } from './onnx-graph.js';
-import { missingOperators, webglDtypes } from './operator-tables.js';
+import { readOnnxGraph, type OnnxGraph } from './onnx-graph.js';
+import { operatorsBeyond, readOperatorTable, webglDtypes, type TableName } from './operator-tables.js';
 import { formatBytes, formatCount, formatRows, formatTensor } from './text.js';
 
 type Rows = (readonly [label: string, values: readonly string[]])[];
@@ -43,6 +45,17 @@ export function isModelFile(source: string): boolean {
 
 function isOtherWeights(source: string): boolean {
   return /\.(pth?|bin|h5|keras|pb|gguf|safetensors)$/i.test(source);
+}
+
+/**
+ * Returns the operators of a model that ONNX Runtime cannot compute on a GPU backend, as the installed onnxruntime-web
+ * lists them in its own tables. With WebGPU, the CPU computes them, so the model runs, with copies between the two;
+ * WebGL refuses the model.
+ */
+export function missingOperators(graph: OnnxGraph, backend: TableName): readonly string[] {
+  const main = createRequire(import.meta.url).resolve('onnxruntime-web');
+  const markdown = readFileSync(join(dirname(main), `../docs/${backend}-operators.md`), 'utf8');
+  return operatorsBeyond(readOperatorTable(markdown, backend), graph);
 }
 
 async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Rows> {

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import type { OnnxGraph } from './onnx-graph.js';
 
 /** ONNX Runtime's backends that have a table of their operators in the package onnxruntime-web. */
@@ -11,17 +8,6 @@ type Versions = readonly [from: number, to: number];
 
 /** The versions of each operator that a backend computes, by the operator's name as `OnnxGraph` writes it. */
 export type OperatorTable = ReadonlyMap<string, readonly Versions[]>;
-
-/**
- * Returns the operators of a model that ONNX Runtime cannot compute on a GPU backend, as the installed onnxruntime-web
- * lists them in its own tables. With WebGPU, the CPU computes them, so the model runs, with copies between the two;
- * WebGL refuses the model.
- */
-export function missingOperators(graph: OnnxGraph, backend: TableName): readonly string[] {
-  const main = createRequire(import.meta.url).resolve('onnxruntime-web');
-  const markdown = readFileSync(join(dirname(main), `../docs/${backend}-operators.md`), 'utf8');
-  return operatorsBeyond(readOperatorTable(markdown, backend), graph);
-}
 
 /** Reads a table of onnxruntime-web's folder `docs`. */
 export function readOperatorTable(markdown: string, backend: TableName): OperatorTable {

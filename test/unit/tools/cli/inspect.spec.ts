@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { inspect } from '../../../../src/tools/cli/inspect.ts';
+import { inspect, missingOperators } from '../../../../src/tools/cli/inspect.ts';
 import { readOnnxGraph } from '../../../../src/tools/cli/onnx-graph.ts';
-import { missingOperators, webglDtypes } from '../../../../src/tools/cli/operator-tables.ts';
+import { webglDtypes } from '../../../../src/tools/cli/operator-tables.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../../../${name}`, import.meta.url));
 const read = (name: string): Uint8Array => readFileSync(path(name));
