@@ -1,0 +1,108 @@
+import { expect, test, type Page } from '@playwright/test';
+import { createServer, type ViteDevServer } from 'vite';
+import { chromiumArgs, chromiumPath } from '../../scripts/chromium.ts';
+
+/** Compiling in the dev server, loading, and the first run. */
+const SLOW = { timeout: 60_000 };
+
+const headline = (page: Page, text: string | RegExp): Promise<void> =>
+  expect(page.locator('.top-name')).toHaveText(text, SLOW);
+const opens = (repository: string, handler: string) => async (page: Page) => {
+  await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${repository}`);
+  await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: `${handler} runs on` })).toBeVisible(SLOW);
+  await expect(page.locator('#note')).toHaveText(/^Answered in [\d.,]+ ms\.$/, SLOW);
+};
+
+/** What a visitor does on each page first, in the order of the navigation. */
+const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  Objects: async (page) =>
+    await expect(page.getByRole('list', { name: 'Objects' }).getByRole('listitem').first()).toContainText(
+      'person',
+      SLOW,
+    ),
+  Background: async (page) => await headline(page, 'Person'),
+  async People(page) {
+    await page.getByRole('button', { name: 'Clip: Grace Hopper' }).click();
+    await expect(page.getByRole('list', { name: 'Found' }).getByRole('listitem').first()).toContainText('points', SLOW);
+  },
+  'Cut-out': async (page) => await expect(page.locator('.top-share')).toHaveText(/% is left$/, SLOW),
+  Depth: opens('depth-anything', 'depth_estimator'),
+  Click: opens('prompt-sam', 'promptable_segmenter'),
+  Search: opens('embed-clip', 'image_text_embedder'),
+  Likeness: async (page) =>
+    await expect(
+      page
+        .getByRole('list', { name: /^Pictures/ })
+        .getByRole('button')
+        .filter({ hasText: /0\.\d\d/ }),
+    ).toHaveCount(12, SLOW),
+  Upscaling: async (page) => await headline(page, '120 × 120 → 240 × 240'),
+  Text: async (page) => await headline(page, '13 lines'),
+  Language: async (page) => await headline(page, 'Portuguese'),
+  Entities: opens('tokens-bert', 'token_classifier'),
+  Questions: opens('answer-bert', 'question_answerer'),
+  async Digits(page) {
+    await page.getByRole('button', { name: 'eight, from MNIST' }).click();
+    await headline(page, 'eight');
+  },
+  Orientation: async (page) => await headline(page, /upside down/),
+  Voice: async (page) => await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW),
+  async Writing(page) {
+    await page.getByRole('slider', { name: 'Length' }).fill('20');
+    await page.getByRole('button', { name: 'Write', exact: true }).click(SLOW);
+    await expect(page.getByText(/^20 tokens,/)).toBeVisible(SLOW);
+  },
+  async Reasons(page) {
+    await page.getByRole('radio', { name: 'A digit' }).check();
+    await headline(page, /^\w+$/);
+  },
+  async Backends(page) {
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect(page.locator('[data-candidate="onnx/wasm"]')).toContainText(/\d ms/, { timeout: 120_000 });
+  },
+  'Any model': opens('image-vit', 'image_classifier'),
+  Serving: async (page) => await expect(page.locator('.verdict')).toContainText('All requests are answered', SLOW),
+  Fetch: async (page) => await expect(page.locator('[data-who="here"] dd')).not.toHaveText('0', SLOW),
+  Docs: async (page) => await expect(page.getByRole('heading', { level: 1 })).toHaveText('TabServe'),
+};
+
+test.use({
+  launchOptions: { args: [...chromiumArgs.wasm], ...(chromiumPath && { executablePath: chromiumPath }) },
+});
+
+test('npm start: every page of the gallery does on the dev server what it is for @full', async ({ page }, info) => {
+  test.setTimeout(600_000);
+  const vite = await createServer({
+    configFile: 'vite.config.ts',
+    cacheDir: info.outputPath('vite'),
+    logLevel: 'error',
+    // A file that is edited meanwhile would reload the page.
+    server: { host: '127.0.0.1', port: 0, watch: null },
+  });
+  try {
+    await vite.listen();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    let loads = 0;
+    page.on('load', () => loads++);
+    const [origin] = (vite as ViteDevServer).resolvedUrls!.local;
+    await page.goto(origin!);
+    await expect(page.getByRole('button', { name: 'Kill the worker' })).toBeEnabled(SLOW);
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    await expect(links).toHaveText(Object.keys(USES));
+    for (const [title, use] of Object.entries(USES))
+      await test.step(title, async () => {
+        await links.getByText(title, { exact: true }).click();
+        await expect(page.getByRole('heading', { level: 1 })).toHaveText(title === 'Docs' ? 'TabServe' : title);
+        await use(page);
+        expect(complaints, title).toEqual([]);
+        expect(loads, 'Vite has found no package late, which reloads the page').toBe(1);
+      });
+  } finally {
+    await vite.close();
+  }
+});
