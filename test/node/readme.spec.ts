@@ -7,7 +7,7 @@ import { expect, test } from '@playwright/test';
 
 const root = new URL('../../', import.meta.url);
 
-for (const name of ['classify', 'parity', 'server'])
+for (const name of ['classify', 'parity', 'server', 'own-server'])
   test(`docs/node.md: ${name}.mjs prints what it says`, async () => {
     const file = new URL(`test/readme/node/${name}.mjs`, root);
     const child = spawn(process.execPath, [fileURLToPath(file)], {

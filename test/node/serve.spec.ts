@@ -2,7 +2,7 @@
 // them.
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
@@ -85,6 +85,17 @@ test.afterAll(async () => void (await served.end('SIGKILL')));
 
 const predict = (body: BodyInit, url = served.url): Promise<Response> =>
   fetch(`${url}/predictions/digits`, { method: 'POST', body });
+
+test('an archive that names a handler of its own is refused, with what to do instead', ({}, info) => {
+  const folder = info.outputPath('digits');
+  cpSync(new URL('public/models/digits/', root), folder, { recursive: true });
+  const manifest = `${folder}/MAR-INF/MANIFEST.json`;
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"image_classifier"', '"parity"'));
+  const { status, stderr } = spawnSync(process.execPath, [main, 'serve', '--port', '0', folder], { encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toContain('There is no built-in handler "parity".');
+  expect(stderr).toContain('Serve a handler of your own from a program, by ModelServer of tabserve/serving');
+});
 
 test('params of a request are in its query; a wrong one is 400', async () => {
   const ask = async (params: object): Promise<readonly [status: number, body: unknown]> => {

@@ -43,6 +43,9 @@ export interface RunningServer {
 const NO_SHARP =
   'Image files are answered with 501, because Node has no decoder for them. Install one: npm install sharp';
 
+const ONLY_BUILT_IN =
+  'tabserve serve runs the built-in handlers only. Serve a handler of your own from a program, by ModelServer of tabserve/serving: see docs/node.md#a-server-for-a-handler-of-your-own.';
+
 /** TorchServe's port. */
 const PORT = 8080;
 
@@ -153,7 +156,8 @@ async function register(server: ModelServer, { name, path }: NamedArchive): Prom
     await server.register(path, name === undefined ? {} : { name });
   } catch (cause) {
     const { code, message } = asTabServeError(cause);
-    throw new TabServeError(code, `${path}: ${message}`, { cause });
+    const advice = code === 'unknown-handler' ? ` ${ONLY_BUILT_IN}` : '';
+    throw new TabServeError(code, `${path}: ${message}${advice}`, { cause });
   }
 }
 
