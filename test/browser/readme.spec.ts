@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ConsoleMessage, Page } from '@playwright/test';
+import type { BrowserContext, ConsoleMessage, Page } from '@playwright/test';
 import { startServer } from '../remote/start.ts';
 import { expect, test } from './fixtures.ts';
 import { predictionServer } from './prediction-server.ts';
@@ -20,6 +20,28 @@ interface RankedRow {
 async function logged(message: ConsoleMessage): Promise<string> {
   const values: unknown[] = await Promise.all(message.args().map((value) => value.jsonValue()));
   return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
+}
+
+/** Repositories of Hugging Face that snippets name, and the tests' small models that answer in their place. */
+const REPOSITORIES = {
+  'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
+  'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
+};
+
+/** Answers as huggingface.co does, with these repositories. */
+async function answerAsHub(context: BrowserContext): Promise<void> {
+  for (const [name, folder] of Object.entries(REPOSITORIES)) {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
+    const siblings = files.map((path) => ({ rfilename: path, size: statSync(folder + path).size, blobId: path }));
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    await context.route(`https://huggingface.co/api/models/${name}/**`, (route) =>
+      route.fulfill({ headers, json: { sha: '0123456789abcdef0123456789abcdef01234567', siblings } }),
+    );
+    await context.route(`https://huggingface.co/${name}/resolve/**`, async (route) => {
+      const path = new URL(route.request().url()).pathname.split('/').slice(5).join('/');
+      await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
+    });
+  }
 }
 
 /** Other specs ask the same of what these show. */
@@ -72,10 +94,12 @@ for (const [file, expected] of [
     const lines: (string | Promise<string>)[] = [];
     page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
     page.on('pageerror', (error) => lines.push(String(error)));
+    await answerAsHub(page.context());
     await page.goto('/test/browser/pages/readme.html');
     await page.addScriptTag({ type: 'module', url: `/test/readme/${file}` });
     await expect.poll(() => lines.length).toBe(expected.length);
     for (const [index, pattern] of expected.entries()) expect(await lines[index]).toMatch(pattern);
+    await page.context().unrouteAll();
   });
 }
 

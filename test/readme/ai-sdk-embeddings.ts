@@ -2,7 +2,7 @@ import { cosineSimilarity, embedMany } from 'ai';
 import { load } from 'tabserve';
 import { tabserveEmbedding } from 'tabserve/ai-sdk';
 
-const client = await load('/test/models/features/text/', { handler: 'text_feature_extractor' });
+const client = await load('https://huggingface.co/Xenova/all-MiniLM-L6-v2', { handler: 'text_feature_extractor' });
 const { embeddings } = await embedMany({
   model: tabserveEmbedding(client),
   values: ['a warm day', 'a warm day'],

@@ -2,7 +2,7 @@ import { streamText } from 'ai';
 import { load } from 'tabserve';
 import { tabserve } from 'tabserve/ai-sdk';
 
-const client = await load('/test/models/generation/qwen3/', { handler: 'text_generator' });
+const client = await load('/models/writer/', { handler: 'text_generator' });
 const { textStream, usage } = streamText({
   model: tabserve(client),
   prompt: 'Tell me a story about the sea.',

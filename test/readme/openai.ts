@@ -6,7 +6,7 @@ import { ModelServer } from 'tabserve/serving';
 await navigator.serviceWorker.register('/sw.js', { type: 'module' });
 await whenControlled();
 const server = new ModelServer();
-await server.register(await load('/test/models/generation/qwen3/'), { name: 'writer' });
+await server.register(await load('/models/writer/'), { name: 'writer' });
 await hostModels(server).ready;
 
 // Anywhere in the app: OpenAI's client knows only the address.

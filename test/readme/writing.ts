@@ -1,7 +1,7 @@
 import { load } from 'tabserve';
 
 // A repository of the Hub works alike: 'https://huggingface.co/ORG/NAME'.
-const writer = await load('/test/models/generation/qwen3/', { handler: 'text_generator' });
+const writer = await load('/models/writer/', { handler: 'text_generator' });
 const chat = { messages: [{ role: 'user', content: 'Tell me a story about the sea.' }] };
 let story = '';
 for await (const part of writer.stream(chat, { params: { maxNewTokens: 8 } })) {
