@@ -4,7 +4,7 @@ import { announcer } from './page/announce.js';
 import { button, byId, el } from './page/dom.js';
 import { takeFiles } from './page/drop.js';
 import { address, route, tellSettings } from './page/route.js';
-import { HOME, pageOf, PAGES, type Page } from './pages.js';
+import { GROUPS, HOME, pageOf, type Page } from './pages.js';
 
 const announce = announcer(byId('live'));
 const main = byId('page');
@@ -94,10 +94,21 @@ function heading(): HTMLElement | null {
 }
 
 takeFiles(main, () => exhibited?.files);
+/** Returns a link to a page, for the navigation; the first of a group is after the group's title. */
+function link({ id, title }: { readonly id: string; readonly title: string }, group?: string): HTMLElement {
+  const heading = group === undefined ? [] : [el('span', { class: 'group', 'aria-hidden': 'true' }, group)];
+  return el('li', {}, ...heading, el('a', { href: address(id) }, title));
+}
+
 byId('demos').append(
-  ...[...PAGES, { id: 'docs', title: 'Docs' }].map(({ id, title }) =>
-    el('li', {}, el('a', { href: address(id) }, title)),
+  ...GROUPS.map(({ title, pages }) =>
+    el(
+      'li',
+      {},
+      el('ul', { 'aria-label': title }, ...pages.map((page, at) => link(page, at === 0 ? title : undefined))),
+    ),
   ),
+  link({ id: 'docs', title: 'Docs' }),
 );
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();

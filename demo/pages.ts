@@ -13,33 +13,59 @@ export interface Page {
 
 export const HOME: Page = { id: home.id, title: home.title, open: async () => home };
 
+/** Pages of the navigation, under a title. */
+interface Group {
+  readonly title: string;
+  readonly pages: readonly Page[];
+}
+
 /**
- * The pages in the order of the navigation, which is that of the first page's cards. Each is a chunk of its own: a visitor downloads the pages that they open.
+ * The groups in the order of the navigation, which is that of the first page's cards. Each page is a chunk of its own: a visitor downloads the pages that they open.
  */
-export const PAGES: readonly Page[] = [
-  demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
-  demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
-  { id: 'people', title: 'People', open: async () => (await import('./people/people.js')).people },
-  own('cut-out', 'Cut-out'),
-  own('depth', 'Depth'),
-  own('click', 'Click'),
-  own('search', 'Search'),
-  { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
-  demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
-  demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
-  demo('language', 'Language', async () => (await import('./demos/language.js')).language),
-  own('entities', 'Entities'),
-  own('questions', 'Questions'),
-  demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
-  demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
-  demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice),
-  { id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing },
-  { id: 'reasons', title: 'Reasons', open: async () => (await import('./reasons/reasons.js')).reasons },
-  { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
-  own('any', 'Any model'),
-  { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
-  { id: 'fetch', title: 'Fetch', open: async () => (await import('./fetch/fetch.js')).fetchPage },
+export const GROUPS: readonly Group[] = [
+  {
+    title: 'See',
+    pages: [
+      demo('detection', 'Objects', async () => (await import('./demos/detection.js')).detection),
+      demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
+      { id: 'people', title: 'People', open: async () => (await import('./people/people.js')).people },
+      own('cut-out', 'Cut-out'),
+      own('depth', 'Depth'),
+      own('click', 'Click'),
+      own('search', 'Search'),
+      { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
+      demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
+    ],
+  },
+  {
+    title: 'Read',
+    pages: [
+      demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
+      demo('language', 'Language', async () => (await import('./demos/language.js')).language),
+      own('entities', 'Entities'),
+      own('questions', 'Questions'),
+      demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
+      demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
+    ],
+  },
+  { title: 'Hear', pages: [demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice)] },
+  {
+    title: 'Write',
+    pages: [{ id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing }],
+  },
+  {
+    title: 'Operate',
+    pages: [
+      { id: 'reasons', title: 'Reasons', open: async () => (await import('./reasons/reasons.js')).reasons },
+      { id: 'backends', title: 'Backends', open: async () => (await import('./lab/lab.js')).lab },
+      own('any', 'Any model'),
+      { id: 'serving', title: 'Serving', open: async () => (await import('./serving/serving.js')).serving },
+      { id: 'fetch', title: 'Fetch', open: async () => (await import('./fetch/fetch.js')).fetchPage },
+    ],
+  },
 ];
+
+const PAGES = GROUPS.flatMap(({ pages }) => pages);
 
 /** Returns the page of an address, or undefined if there is none. */
 export function pageOf(id: string): Page | undefined {

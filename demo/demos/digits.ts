@@ -30,7 +30,7 @@ export const digits: Demo = {
     { url: `${SAMPLES}/digit-9.png`, shows: 'nine, from MNIST' },
   ],
   takesFiles: true,
-  hint: 'Draw over the sample, or drop or paste an image of a digit anywhere on the page.',
+  hint: 'Draw a digit, which replaces the sample; or drop or paste an image of one anywhere on the page.',
   snippet: (run) => classifying('image_classifier', 'image', run),
   load: ({ url }, options) => load(url, { handler: 'image_classifier', ...options }),
   mount: (events) => ({ input: drawPad(events, 'Draw a digit'), output: bars(5) }),
