@@ -77,7 +77,7 @@ export const SPECS = {
   '': { unit: ['unit/repository'] },
   'examples/kserve/': { unit: ['unit/repository'], wasm: ['interop-example'] },
   'examples/nginx/': { unit: ['unit/repository'], node: ['nginx'] },
-  'demo/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
+  'demo/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell', 'gallery-dev'] },
   'public/models/': {
     unit: ['unit/repository'],
     wasm: ['real-models', 'classifier', 'ocr'],
@@ -85,7 +85,7 @@ export const SPECS = {
     packaging: ['gallery'],
   },
   'scripts/build': { unit: ['unit/repository'], packaging: ['built', 'package', 'size'] },
-  'scripts/vite/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell'] },
+  'scripts/vite/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell', 'gallery-dev'] },
   'docs/': { unit: ['unit/repository', 'readme'] },
   'docs/model-config.md': { unit: ['unit/repository', 'readme'], node: ['docs'] },
   'test/models/tasks/': { unit: ['unit/worker/host/nearest-handler.spec.ts'], wasm: ['coverage'] },
