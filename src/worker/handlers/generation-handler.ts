@@ -263,9 +263,13 @@ export abstract class GenerationHandler<
     return { text, tokens, logprobs, finishReason, promptTokens: prompt.tokens.length, cachedTokens, parts };
   }
 
-  /** Returns the last token of a prompt that is text. */
+  /** Returns the last token of a prompt that is text. The answer's own bytes would follow one that is a byte. */
   #lastOfText(tokens: readonly number[]): number | undefined {
-    return tokens.findLast((token) => this.tokenizer.detokenizer.pieceOf(token) !== undefined);
+    const { detokenizer } = this.tokenizer;
+    return tokens.findLast((token) => {
+      const piece = detokenizer.pieceOf(token);
+      return piece !== undefined && !detokenizer.isByte(piece);
+    });
   }
 
   /** Returns those of some texts that are special tokens: they are in no text, so they are looked for as tokens. */

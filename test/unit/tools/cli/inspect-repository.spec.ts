@@ -123,7 +123,8 @@ test('labels are counted, with the file that has them, and no file is listed tha
 
 test('nodes: each has its files and its config', async () => {
   const sam = await inspectRepository(folder('tasks/prompt-sam'));
-  expect(rowOf(sam, 'files beside')).toEqual([
+  // Beside each model is the file that the tests make it from.
+  expect(rowOf(sam, 'files beside').filter((line) => !/\.gz: /.test(line))).toEqual([
     expect.stringMatching(/^config\.json: /),
     expect.stringMatching(/^preprocessor_config\.json: /),
   ]);
