@@ -113,7 +113,7 @@ test('response_format: an object, and what fits a schema, whole and streamed', a
     400,
     'invalid_request_error',
     'response_format',
-    null,
+    'invalid_value',
     expect.stringContaining('400 response_format.json_schema.schema.not: this keyword is not supported'),
   ]);
 });
@@ -132,7 +132,7 @@ test('what the model refuses is an error that says why', async () => {
     400,
     'invalid_request_error',
     'temperature',
-    null,
+    'invalid_value',
     expect.stringMatching(/^400 temperature must .*-1/),
   ]);
   for (const [name, value] of Object.entries({
