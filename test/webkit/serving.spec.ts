@@ -58,7 +58,7 @@ for (const kind of ['close', 'block'] as const)
     expect(found).toEqual({ isSame: true, causes: ['worker-lost'] });
   });
 
-test('model and engine are cached, and the cache can be emptied', async ({ open }) => {
+test('model and engine are cached, and the cache can be emptied @full', async ({ open }) => {
   const page = await open();
   const { urls, deleted, left } = await page.evaluate(async (url) => {
     const { cache, load } = window.tabserve;
