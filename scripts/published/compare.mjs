@@ -26,9 +26,11 @@ export const COMPARE = {
       texts.length,
       dtype === 'fp32' ? texts.length : 0,
     );
+    const equal = same(texts, expected[dtype]);
     return {
-      text: `${text}; ONNX Runtime in Python on the same file: ${same(texts, expected[dtype])} of ${texts.length}`,
-      holds,
+      text: `${text}; ONNX Runtime in Python on the same file: ${equal} of ${texts.length}`,
+      // One text of five was other words in 8 bits on WASM, whose kernels round in another way.
+      holds: holds && equal >= texts.length - (dtype === 'q8' ? 1 : 0),
     };
   },
   probabilities: ([{ probabilities }], { answers: [expected] }) =>

@@ -104,7 +104,10 @@ export class AlignedText {
     return text.length === this.length ? this : new AlignedText(text, starts, ends, this.origin);
   }
 
-  /** Returns the text with `content` instead of each match. The content stands for the last character of the match. @throws `invalid-input` if it is too long */
+  /**
+   * Returns the text with `content` instead of each match. The content stands for the last character of the match.
+   * @throws `invalid-input` if it is too long
+   */
   replace(pattern: RegExp, content: string): AlignedText {
     const starts: number[] = [];
     const ends: number[] = [];
