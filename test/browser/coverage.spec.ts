@@ -57,12 +57,13 @@ for (const file of TASKS) {
         { url: `/test/models/tasks/${repository}/`, backend, requests, option },
       );
       expect(given.handler).toBe(handler);
-      expect(requests.length).toBeGreaterThan(0);
+      const found = requests.filter(({ answer }) => !(Array.isArray(answer) && answer.length === 0));
+      expect(found.length, 'a row that mostly finds nothing proves nothing').toBeGreaterThan(requests.length / 2);
       const differences = requests.map(({ answer, tolerance = 1e-4 }, at) => {
-        const found = differenceOf(given.answers[at], answer);
-        expect(found.wrong, `request ${at}: ${JSON.stringify(given.answers[at]).slice(0, 2000)}`).toBeUndefined();
-        expect(found.largest, `request ${at}`).toBeLessThanOrEqual(tolerance);
-        return found.largest;
+        const { wrong, largest } = differenceOf(given.answers[at], answer);
+        expect(wrong, `request ${at}: ${JSON.stringify(given.answers[at]).slice(0, 2000)}`).toBeUndefined();
+        expect(largest, `request ${at}`).toBeLessThanOrEqual(tolerance);
+        return largest;
       });
       annotations.push({ type: 'coverage', description: String(Math.max(...differences)) });
     });
