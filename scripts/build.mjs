@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { deleteUnreachableDeclarations } from './build/declarations.mjs';
 import { buildLibraries, buildValidator, replaceModule } from './build/libraries.mjs';
 import { notice } from './build/notice.mjs';
 import { buildStandalone } from './build/standalone.mjs';
@@ -20,3 +21,4 @@ mkdirSync(`${dist}/standalone`);
 const sources = [...(await buildValidator(dist)), ...(await buildLibraries(dist)), ...(await buildStandalone(dist))];
 writeFileSync(`${dist}/standalone/NOTICE.txt`, notice(root, sources));
 replaceModule(`${dist}/worker/default.worker.js`, "import '../built-in/worker.js';\n");
+deleteUnreachableDeclarations(root);

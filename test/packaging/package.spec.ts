@@ -151,7 +151,7 @@ test("Vite's plugin bundles what the modules for the browser import, before the 
         file.endsWith('.js') && !/^(tools|server\/node|page\/react|standalone|built-in)\/|\bnode\.js$/.test(file),
     )
     .flatMap((file) => [
-      ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([^.'/][^']*)'/gm),
+      ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([\w@][^'\n]*)'/gm),
     ])
     .map(([, name]) => `tabserve > ${name}`);
   const { optimizeDeps } = (tabserve() as { config: (user: object) => { optimizeDeps: object } } & VitePlugin).config(
