@@ -94,7 +94,48 @@ test('an archive that names a handler of its own is refused, with what to do ins
   const { status, stderr } = spawnSync(process.execPath, [main, 'serve', '--port', '0', folder], { encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr).toContain('There is no built-in handler "parity".');
-  expect(stderr).toContain('Serve a handler of your own from a program, by ModelServer of tabserve/serving');
+  expect(stderr).toContain('For a handler of your own, add --worker FILE');
+});
+
+test('--worker serves an archive by a handler of one’s own, configured by the environment, with a log of the model', async ({}, info) => {
+  const worker = info.outputPath('parity.worker.mjs');
+  writeFileSync(
+    worker,
+    `import { expose, ImageClassifier } from '${new URL('dist/node-worker.js', root)}';
+    expose(class Parity extends ImageClassifier {
+      async postprocess(outputs, context) {
+        context.warn('Parity guesses.');
+        const rows = await super.postprocess(outputs, context);
+        return rows.map(([best]) => (['one', 'three', 'five', 'seven', 'nine'].includes(best?.label) ? 'odd' : 'even'));
+      }
+    });`,
+  );
+  const env = {
+    ...process.env,
+    TS_MODEL_STORE: fileURLToPath(new URL('public/models/', root)),
+    TS_LOAD_MODELS: 'parity=digits',
+    TS_MAX_REQUEST_SIZE: '9999',
+    TS_NETTY_CLIENT_THREADS: '4',
+  };
+  const own = await startWith({ cwd: fileURLToPath(root), env }, '--worker', worker, '--model-log', 'debug');
+  try {
+    const answer = await fetch(`${own.url}/predictions/parity`, {
+      method: 'POST',
+      body: new Uint8Array(sample('digit-9.png')),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, 'odd']);
+    const large = await fetch(`${own.url}/predictions/parity`, { method: 'POST', body: new Uint8Array(10_000) });
+    expect(large.status).toBe(413);
+    expect(own.output()).toContain('TS_NETTY_CLIENT_THREADS has no counterpart here');
+    expect(own.output()).toMatch(/Z INFO \S*digits: runs on onnx\/cpu/);
+    expect(own.output()).toMatch(/Z WARN \S*digits: Parity guesses\./);
+    expect(own.output()).toMatch(/Z DEBUG \S*digits: answered 1 of a batch of 1: queued .* ms, .*inference .* ms/);
+  } finally {
+    await own.end();
+  }
+  const missing = spawnSync(process.execPath, [main, 'serve', '--worker', 'none.mjs', 'x'], { encoding: 'utf8' });
+  expect(missing.status).toBe(1);
+  expect(missing.stderr).toContain("--worker: expected the file of a worker's module");
 });
 
 test('params of a request are in its query; a wrong one is 400', async () => {

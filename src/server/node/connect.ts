@@ -81,6 +81,27 @@ export async function load<Name extends HandlerName = HandlerName, Form extends 
   return await loadWith((rest) => connect({ ...rest, model } as unknown as NodeConnectOptions<Name, Form>), options);
 }
 
+/** A client under Node, of whatever handler. */
+export type NodeModelClient = Client;
+
+/**
+ * Loads a model with the handler that a worker's module serves, or with the built-in ones.
+ * @param script the worker's module; undefined for the built-in handlers
+ * @param onClient is called with the client before it is initialized
+ * @throws what `load` throws
+ */
+export async function loadObserved(
+  model: string,
+  options: NodeLoadOptions<never>,
+  { script, onClient }: { readonly script: URL | undefined; readonly onClient: (client: Client) => void },
+): Promise<Client> {
+  return await loadWith((rest) => {
+    const client = clientOf(() => new ThreadWorker(script ?? BUILT_IN), { ...rest, model });
+    onClient(client);
+    return client;
+  }, options);
+}
+
 const BUILT_IN = new URL('./default.worker.js', import.meta.url);
 
 /** The cores that all clients of this process share. */

@@ -56,6 +56,7 @@ const HELP = `Usage:
     An archive is a file, a folder or a URL; NAME=ARCHIVE gives it another name; with --model-store, all is every archive there.
     Serves archives over HTTP with onnxruntime-node: TorchServe's inference and metrics API (/predictions/NAME, /ping, /models, /metrics), OpenAI's API
     (/v1/chat/completions and its like), and the Open Inference Protocol (/v2). Web pages may not ask it unless their origin is allowed. Ends on Ctrl+C, when the answers that are under way are sent. SIGHUP loads the archives once more, without losing a request.
+    TorchServe's environment variables set what flags do not: TS_INFERENCE_ADDRESS, TS_MODEL_STORE, TS_LOAD_MODELS, TS_DEFAULT_WORKERS_PER_MODEL and others (docs/node.md).
       --port PORT              8080 if it is not given; 0 takes any that is free
       --host HOST              The address to listen on; 127.0.0.1, which only this machine reaches, if it is not given
       --management             Lets requests register archives of the working directory, change and remove models: TorchServe's management API
@@ -63,12 +64,14 @@ const HELP = `Usage:
       --allowed-host NAME      A host name by which clients name this server, beside localhost and IP addresses; may be given several times
       --backends LIST          The backends to try, such as wasm; without it onnx/cpu, or TensorFlow.js in plain JavaScript
       --workers NUMBER         The worker threads of each model; without it as the archive says, or 1
+      --worker FILE            The module of a worker with a handler of your own, which then serves every archive
       --timeout SECONDS        What each request may take, and each next part of an answer in parts; 120 if it is not given
       --max-request-size BYTES The largest body; 6553500 if it is not given
       --max-response-size BYTES The largest answer that is not sent in parts; without it, no limit
       --model-store FOLDER     Where relative paths of archives begin; the working directory, if it is not given
       --snapshot FILE          Keeps there which models are registered; if it is there, they are registered again at the start
       --access-log FORMAT      Prints a line for each request: common (Apache's Common Log Format) or json
+      --model-log LEVEL        Prints what happens to the models: error, warn (lost workers too), info or debug (each answer); as JSON with --access-log json
       --token-auth             Requests need a key of key_file.json, which is written into the working directory: TorchServe's token authorization
       --token-expiration-min N Minutes after which a key expires; 60 if it is not given
 

@@ -21,6 +21,7 @@ import { withToolAdvice } from './load-options.js';
 import { inspectRepository } from './inspect-repository.js';
 import { optimize } from './optimize/optimize.js';
 import { serve, type RunningServer } from './serve.js';
+import { readEnvironment } from './serve-environment.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 import { updateHashes } from './update-hashes.js';
@@ -111,14 +112,18 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return;
     }
     case 'serve': {
-      const { values, positionals } = parse({ args, options: SERVE_FLAGS, allowPositionals: true });
+      const { values: given, positionals } = parse({ args, options: SERVE_FLAGS, allowPositionals: true });
+      const environment = readEnvironment(process.env);
+      for (const name of environment.unknown) print(`${name} has no counterpart here, and is left out.`);
+      const values = { ...environment.flags, ...given };
+      const archives = positionals.length === 0 ? environment.archives : positionals;
       const mayBeEmpty = values.management === true || values.snapshot !== undefined;
-      if ((positionals.length === 0 && !mayBeEmpty) || positionals.includes(''))
+      if ((archives.length === 0 && !mayBeEmpty) || archives.includes(''))
         throw new TabServeError('model-config', 'serve takes archives: files, folders or URLs. Try: tabserve --help');
       let running: RunningServer | undefined;
       // Closing a terminal sends it, too; then the server ends. While models are loaded, nothing is reloaded.
       if (!process.stdin.isTTY) process.on('SIGHUP', () => void running?.reload());
-      running = await serve(positionals, values, print);
+      running = await serve(archives, values, print);
       print(`Listening on ${running.url}`);
       const signals = ['SIGINT', 'SIGTERM'] as const;
       const signal = await new Promise<string>((end) => {

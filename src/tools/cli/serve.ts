@@ -1,10 +1,12 @@
 import type { BackendName, CandidateName } from '../../contract/backends.js';
 import { asTabServeError, messageOf, TabServeError } from '../../contract/errors.js';
-import { accessLog, LOG_FORMATS, type LogFormat } from '../../server/node/http/access-log.js';
+import { accessLog, LOG_FORMATS } from '../../server/node/http/access-log.js';
 import { numberFlag, wrongFlag } from './flags.js';
+import { modelLoader } from './load-model.js';
+import { LOG_LEVELS, modelLog } from './model-log.js';
 import { ModelStore, type NamedArchive } from './model-store.js';
 import { Snapshot } from './snapshot.js';
-import { load, type NodeLoadOptions } from '../../server/node/connect.js';
+import type { NodeLoadOptions } from '../../server/node/connect.js';
 import { hostName, originOf } from '../../server/node/http/guard.js';
 import { importSharp } from '../../server/node/decode-file.js';
 import { serveHttp } from '../../server/node/http/serve-http.js';
@@ -21,11 +23,13 @@ export interface ServeFlags {
   readonly 'allowed-host'?: readonly string[] | undefined;
   readonly backends?: string | undefined;
   readonly workers?: string | undefined;
+  readonly worker?: string | undefined;
   readonly 'max-request-size'?: string | undefined;
   readonly 'max-response-size'?: string | undefined;
   readonly 'model-store'?: string | undefined;
   readonly snapshot?: string | undefined;
   readonly 'access-log'?: string | undefined;
+  readonly 'model-log'?: string | undefined;
   readonly 'token-auth'?: boolean | undefined;
   readonly 'token-expiration-min'?: string | undefined;
   readonly timeout?: string | undefined;
@@ -44,7 +48,7 @@ const NO_SHARP =
   'Image files are answered with 501, because Node has no decoder for them. Install one: npm install sharp';
 
 const ONLY_BUILT_IN =
-  'tabserve serve runs the built-in handlers only. Serve a handler of your own from a program, by ModelServer of tabserve/serving: see docs/node.md#a-server-for-a-handler-of-your-own.';
+  'Without --worker, tabserve serve runs the built-in handlers only. For a handler of your own, add --worker FILE: see docs/node.md#a-server-for-a-handler-of-your-own.';
 
 /** TorchServe's port. */
 const PORT = 8080;
@@ -62,6 +66,7 @@ export async function serve(
   flags: ServeFlags,
   print: (line: string) => void,
 ): Promise<RunningServer> {
+  const format = oneOf('access-log', LOG_FORMATS, flags['access-log'] ?? 'common');
   const timeout = numberFlag('timeout', flags.timeout, 1, 86_400) ?? 120;
   const workers = numberFlag('workers', flags.workers, 1, 1024);
   const maxRequestSize = numberFlag('max-request-size', flags['max-request-size'], 1, 2 ** 40);
@@ -77,12 +82,17 @@ export async function serve(
       ...(flags['allowed-host'] ?? []).map(allowedHost),
       ...(flags.host === undefined ? [] : [flags.host.toLowerCase()]),
     ],
-    ...(flags['access-log'] !== undefined && { onRequest: accessLog(formatOf(flags['access-log']), print) }),
+    ...(flags['access-log'] !== undefined && { onRequest: accessLog(format, print) }),
   };
   const common: NodeLoadOptions<never> = {
     ...(flags.backends !== undefined && { backends: flags.backends.split(',') as (BackendName | CandidateName)[] }),
     ...(workers !== undefined && { minWorkers: workers, maxWorkers: workers }),
   };
+  const logLevel = flags['model-log'];
+  const loadModel = modelLoader({
+    worker: flags.worker,
+    onClient: logLevel === undefined ? () => {} : modelLog(oneOf('model-log', LOG_LEVELS, logLevel), format, print),
+  });
   const store = new ModelStore(flags['model-store']);
   const named = store.archives(archives);
   const tokens = await tokensOf(flags, print);
@@ -92,7 +102,7 @@ export async function serve(
   const keep = (): void =>
     void snapshot?.write(server).catch((error: unknown) => print(`--snapshot: ${messageOf(error as Error)}`));
   const server: ModelServer = new ModelServer({
-    load: (model: string, given: object) => load(store.locate(model), { ...common, ...given }),
+    load: (model: string, given: object) => loadModel(store.locate(model), { ...common, ...given }),
     timeout: options.timeout,
     ...(maxRequestSize !== undefined && { maxRequestSize }),
     ...(maxResponseSize !== undefined && { maxResponseSize }),
@@ -185,11 +195,11 @@ async function tokensOf(flags: ServeFlags, print: (line: string) => void): Promi
   return tokens;
 }
 
-/** @throws `model-config` */
-function formatOf(text: string): LogFormat {
-  const format = LOG_FORMATS.find((one) => one === text);
-  if (!format) throw wrongFlag('access-log', LOG_FORMATS.join(' or '), text);
-  return format;
+/** @throws `model-config` if the text is none of the values */
+function oneOf<T extends string>(flag: string, values: readonly T[], text: string): T {
+  const found = values.find((one) => one === text);
+  if (found === undefined) throw wrongFlag(flag, values.join(' or '), text);
+  return found;
 }
 
 /** @throws `model-config` if it is no host name, or has a port, with which it would allow no request */
