@@ -4,4 +4,5 @@ export * from './vision-handler.js';
 export * from './detection-handler.js';
 export * from './text-handler.js';
 export * from './audio-handler.js';
+export * from './function-handler.js';
 export * from './graph-workflow.js';
