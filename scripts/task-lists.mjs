@@ -20,6 +20,7 @@ const FACTS = [
   'readsTexts',
   'hasClasses',
   'models',
+  'beside',
   'nodes',
   'nodeProcessors',
   'generates',

@@ -32,7 +32,7 @@ TASKS = {
     "SPEECH_SEQ_2_SEQ": ("speech to text", "speech_to_text"),
     "TEXT_TO_WAVEFORM": ("text to audio", None),
     "MULTIMODAL_LM": ("text generation from images or sound", None),
-    "IMAGE_TEXT_TO_TEXT": ("text generation from images", "image_to_text"),
+    "IMAGE_TEXT_TO_TEXT": ("text generation from images", "image_text_to_text"),
     "RETRIEVAL": ("document retrieval", None),
     "VIDEO_CLASSIFICATION": ("video classification", None),
     "TEXT_RECOGNITION": ("text recognition", None),
@@ -80,7 +80,7 @@ BARE = ("MODEL", "IMAGE", "TEXT_ENCODING")
 # Tasks of which a handler runs these classes only: the others have other inputs or files.
 ONLY = {
     "speech_to_text": ("WhisperForConditionalGeneration", "MoonshineForConditionalGeneration"),
-    "image_to_text": ("VisionEncoderDecoderModel",),
+    "image_text_to_text": ("Idefics3ForConditionalGeneration", "SmolVLMForConditionalGeneration"),
     "promptable_segmenter": ("SamModel", "Sam2Model"),
     "zero_shot_image_classifier": ("CLIPModel", "MetaClip2Model", "SiglipModel", "AltCLIPModel", "ChineseCLIPModel"),
     "zero_shot_object_detector": (
@@ -90,6 +90,14 @@ ONLY = {
         "MMGroundingDinoForObjectDetection",
     ),
 }
+
+# What reads images or sound beside texts, and writes with a decoder alone: its half of texts runs.
+HALVES = ("text generation from images", "text generation from images or sound", "text generation from sound")
+# Of these tasks, the classes that write with the decoder of an encoder, or are no language models.
+WITHOUT_HALF = (
+    "Blip", "BlipText", "InstructBlip", "InstructBlipVideo", "Florence2", "Kosmos2", "Kosmos2_5", "Pix2Struct", "Udop", "T5Gemma2", "PPFormulaNet", "VideoLlava",
+    "GlmImage", "Janus", "Emu3", "Chameleon", "PI0", "Git", "Moshi", "Nemotron3_5Transcribe", "MossTranscribeDiarize", "Cosmos3Edge", "Cosmos3Omni",
+)
 
 # What no mapping says, or what it says of the class without its inputs.
 OWN = {
@@ -137,9 +145,10 @@ OWN = {
     # Published ONNX models whose classes transformers does not have.
     "StyleTextToSpeech2Model": ("text to audio", None),
     "SupertonicForConditionalGeneration": ("text to audio", None),
-    "LlavaQwen2ForCausalLM": ("text generation from images", None),
+    "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),
     "Phi3VForCausalLM": ("text generation from images", None),
-    "UltravoxModel": ("text generation from sound", None),
+    "UltravoxModel": ("text generation from sound", "text_generator"),
+    "VisionEncoderDecoderModel": ("text generation from images", "image_to_text"),
 }
 
 
@@ -200,7 +209,12 @@ def task_of(name, tasks, modalities):
         return FEATURES
     if handler == "text_to_text" and "audio" in modalities(name):
         return "text generation from sound", None
-    return words, handler if handler not in ONLY or name in ONLY[handler] else None
+    if handler in ONLY and name not in ONLY[handler]:
+        handler = None
+    endings = [ending for ending in ("ForConditionalGeneration", "ForCausalLM") if name.endswith(ending)]
+    if handler is None and words in HALVES and endings and name.removesuffix(endings[0]) not in WITHOUT_HALF:
+        handler = "text_generator"
+    return words, handler
 
 
 def main():

@@ -32,6 +32,11 @@ export interface HuggingFaceTask {
   readonly hasClasses?: boolean;
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */
   readonly models?: readonly string[];
+  /**
+   * The files beside `models` that a model of several senses is divided into, by the names of their nodes. They are
+   * looked for if `config.json` has a part for texts (`text_config`).
+   */
+  readonly beside?: Readonly<Record<string, readonly string[]>>;
   /** The same for a handler that opens several models: by the names of its nodes. */
   readonly nodes?: Readonly<Record<string, readonly string[]>>;
   /**

@@ -30,46 +30,71 @@ export interface TextPart {
   readonly text: string;
 }
 
+/** A picture in a content. */
+interface ImagePart {
+  readonly type: 'image';
+  readonly image: unknown;
+}
+
+/** What contents may have besides texts. */
+export interface ReadChatOptions {
+  /** Whether the model reads pictures. @default false */
+  readonly takesImages?: boolean;
+}
+
 /**
  * Checks a conversation, whose contents are texts or lists of parts. Calls of tools that are none, null or an empty list,
  * are left out: templates ask whether there are any.
  * @throws `invalid-input` naming what a conversation must be, and what was given
  */
-export function readChat({ messages, tools }: Asked): Chat {
+export function readChat({ messages, tools }: Asked, { takesImages = false }: ReadChatOptions = {}): Chat {
   if (!Array.isArray(messages) || messages.length === 0)
     throw wrongValue('messages', 'a list of { role, content } with at least one', messages);
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);
   return {
     tools: tools ?? undefined,
-    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`)),
+    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`, takesImages)),
   };
 }
 
 /** Reads a message. Only a message that calls tools may have no content. */
-function readMessage(message: unknown, where: string): ChatMessage {
+function readMessage(message: unknown, where: string, takesImages: boolean): ChatMessage {
   if (!isPlainObject(message) || typeof message['role'] !== 'string')
     throw wrongValue(where, '{ role, content }', message);
   const { role, content, tool_calls: calls, ...others } = message;
   const isEmpty = (content === undefined || content === null) && 'tool_calls' in message;
   const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
-  const read = isEmpty ? content : readContent(content, `${where}.content`);
+  const read = isEmpty ? content : readContent(content, `${where}.content`, takesImages);
   return { ...others, role: role as string, content: read, ...(hasCalls && { tool_calls: calls }) };
 }
 
-function readContent(content: unknown, where: string): string | readonly TextPart[] {
+function readContent(
+  content: unknown,
+  where: string,
+  takesImages: boolean,
+): string | readonly (TextPart | ImagePart)[] {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content) || content.length === 0)
     throw wrongValue(where, "a text, or a list of { type: 'text', text } with at least one", content);
-  for (const [at, part] of content.entries())
-    if (!isPlainObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string')
-      throw wrongValue(`${where}[${at}]`, 'a part of type "text"', isPlainObject(part) ? part['type'] : part);
-  return content as readonly TextPart[];
+  for (const [at, part] of content.entries()) {
+    if (isPlainObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') continue;
+    if (takesImages && isPlainObject(part) && part['type'] === 'image' && isObject(part['image'])) continue;
+    const expected = takesImages
+      ? "{ type: 'text', text } or { type: 'image', image }"
+      : 'a part of type "text": this model reads texts alone';
+    throw wrongValue(`${where}[${at}]`, expected, isPlainObject(part) ? (part['type'] ?? part) : part);
+  }
+  return content as readonly (TextPart | ImagePart)[];
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Returns a conversation with the parts of each content joined to a text, for a template that takes no parts. */
 export function withJoinedParts(chat: Chat): Chat {
   const joined = ({ content }: ChatMessage): unknown =>
-    Array.isArray(content) ? (content as readonly TextPart[]).map(({ text }) => text).join('') : content;
+    Array.isArray(content) ? (content as readonly Partial<TextPart>[]).map(({ text = '' }) => text).join('') : content;
   return { ...chat, messages: chat.messages.map((message) => ({ ...message, content: joined(message) })) };
 }
 
@@ -106,4 +131,19 @@ function parseArguments(text: string, where: string): unknown {
   }
   if (isPlainObject(value)) return value;
   throw wrongValue(`${where}.function.arguments`, 'a text of JSON with an object', text);
+}
+
+/** Returns a conversation without its pictures, whose parts stay, and the pictures in their order. */
+export function takeImages({ messages, ...chat }: Chat): { readonly chat: Chat; readonly images: readonly unknown[] } {
+  const images: unknown[] = [];
+  const others = messages.map((message) => {
+    if (!Array.isArray(message.content)) return message;
+    const content = (message.content as readonly (TextPart | ImagePart)[]).map((part) => {
+      if (part.type !== 'image') return part;
+      images.push(part.image);
+      return { type: 'image' };
+    });
+    return { ...message, content };
+  });
+  return { chat: { ...chat, messages: others }, images };
 }

@@ -16,7 +16,8 @@ export function isContinued(chat: Chat): boolean {
 /** Returns the text at the end of the last message. */
 export function lastText({ messages }: Chat): string {
   const { content } = messages.at(-1)!;
-  if (Array.isArray(content)) return (content as readonly TextPart[]).at(-1)!.text;
+  // A picture may be the last part.
+  if (Array.isArray(content)) return (content as readonly Partial<TextPart>[]).at(-1)!.text ?? '';
   return typeof content === 'string' ? content : '';
 }
 

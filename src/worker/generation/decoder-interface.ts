@@ -18,7 +18,10 @@ export interface CacheTensor {
 
 /** The inputs and outputs of a decoder. Undefined if the model does not have it. */
 export interface DecoderInterface {
-  readonly ids: TensorInfo;
+  /** Missing if it reads the tokens' embeddings, which a file of its own makes. */
+  readonly ids: TensorInfo | undefined;
+  /** What it reads in place of the tokens, [rows, tokens, …]: `inputs_embeds`, and the layers' own embeddings. */
+  readonly embeddings: readonly TensorInfo[];
   readonly logits: OutputInfo;
   readonly mask: TensorInfo | undefined;
   readonly positions: TensorInfo | undefined;
@@ -54,8 +57,10 @@ export function readInterface(
   const input = (...names: string[]): TensorInfo | undefined => inputs.find(({ name }) => names.includes(name));
   const advice = `Export it with Optimum's task ${EXPORTS[handler]}.`;
   const ids = input('input_ids');
+  const embeddings = ids ? [] : [input('inputs_embeds'), input('per_layer_inputs')].filter((one) => one !== undefined);
   const logits = outputs.find(({ name }) => name === 'logits');
-  if (!ids || !logits || ids.dims.length !== 2 || logits.dims.length !== 3)
+  const readsTokens = ids ? ids.dims.length === 2 : embeddings[0]?.name === 'inputs_embeds';
+  if (!readsTokens || !logits || logits.dims.length !== 3)
     throw new TabServeError(
       'model-config',
       `A language model has the input "input_ids" [rows, tokens] and the output "logits" [rows, tokens, vocabulary]. This model has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. ${advice}`,
@@ -77,7 +82,11 @@ export function readInterface(
     encoderMask: readsEncoder ? input('encoder_attention_mask') : undefined,
   };
   if (readsEncoder) checkMerged(found, cache, inputs, advice);
-  const known = new Set<TensorInfo | undefined>([...Object.values(found), ...cache.map(({ past }) => past)]);
+  const known = new Set<TensorInfo | undefined>([
+    ...Object.values(found),
+    ...embeddings,
+    ...cache.map(({ past }) => past),
+  ]);
   const others = inputs.filter((one) => !known.has(one));
   if (others.length > 0)
     throw new TabServeError(
@@ -85,7 +94,12 @@ export function readInterface(
       `${handler} fills no input ${listInfos(others)}. The model takes more than text, or is one part of a larger model. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
     );
   const size = logits.dims[2];
-  return { ...found, logits, cache, vocabularySize: typeof size === 'number' ? size : undefined };
+  return { ...found, embeddings, logits, cache, vocabularySize: typeof size === 'number' ? size : undefined };
+}
+
+/** Returns whether the model has an axis for several rows. */
+export function hasRows({ ids, embeddings }: DecoderInterface): boolean {
+  return typeof (ids ?? embeddings[0]!).dims[0] !== 'number';
 }
 
 /** Returns whether an output of a decoder stays on the GPU: what the next run reads, and of the logits all but the last ones. */

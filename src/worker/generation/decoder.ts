@@ -5,8 +5,9 @@ import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../contract
 import { fromFloat16 } from '../tensors/float16.js';
 import { freeTensors } from '../tensors/gpu-memory.js';
 import { readLast } from '../tensors/read-tensor.js';
-import { integers } from '../tensors/tensors.js';
-import type { CacheTensor, DecoderInterface } from './decoder-interface.js';
+import { integers, stack } from '../tensors/tensors.js';
+import { hasRows, type CacheTensor, type DecoderInterface } from './decoder-interface.js';
+import type { Embedder } from './embedder.js';
 import { canJoin, joinRows, type PaddingSide, type RowOfCache } from './join-rows.js';
 import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
 
@@ -21,10 +22,13 @@ export interface DecoderStep {
 export class Decoder {
   readonly #session: Session;
   readonly #interface: DecoderInterface;
+  readonly #embedder: Embedder | undefined;
 
-  constructor(session: Session, model: DecoderInterface) {
+  /** @param embedder of a decoder that reads embeddings in place of tokens */
+  constructor(session: Session, model: DecoderInterface, embedder?: Embedder) {
     this.#session = session;
     this.#interface = model;
+    this.#embedder = embedder;
   }
 
   /** Whether the model has a cache. Without one, each run is on all tokens. */
@@ -39,8 +43,8 @@ export class Decoder {
 
   /** Whether it runs several rows at once. */
   get takesRows(): boolean {
-    const { ids, cache } = this.#interface;
-    return typeof ids.dims[0] !== 'number' && cache.every(({ rowAxis }) => rowAxis !== undefined);
+    const { cache } = this.#interface;
+    return hasRows(this.#interface) && cache.every(({ rowAxis }) => rowAxis !== undefined);
   }
 
   /**
@@ -87,13 +91,19 @@ export class Decoder {
     pads: readonly number[] = rows.map(() => 0),
     side: PaddingSide = 'left',
   ): Promise<DecoderStep> {
-    const outputs = await this.#session.run(this.feeds(rows, cache, pads, side), { signal, keep: true });
+    const feeds = this.#feeds(rows, cache, pads, side);
+    const fresh = this.#fresh(rows, cache, pads);
+    const embedded = await this.#embedder?.run(fresh, signal);
+    const read = embedded ?? this.#ids(fresh);
+    const outputs = await this.#session
+      .run({ ...feeds, ...read }, { signal, keep: true })
+      .finally(() => embedded && freeTensors(Object.values(embedded)));
     try {
       const logits = await lastLogits(outputs[this.#interface.logits.name]!);
-      const fresh = this.#interface.cache
+      const states = this.#interface.cache
         .filter(({ isOfEncoder }) => !isOfEncoder || cache.length === 0)
         .map(({ past, present }) => [past.name, outputs[present]!] as const);
-      const tensors = { ...cache.tensors, ...Object.fromEntries(fresh) };
+      const tensors = { ...cache.tensors, ...Object.fromEntries(states) };
       useTensors(Object.values(tensors));
       return { cache: new KeyValueCache(pads[0]! + rows[0]!.length, tensors), logits };
     } finally {
@@ -101,37 +111,71 @@ export class Decoder {
     }
   }
 
-  /** Returns the model's inputs for the tokens that the cache does not cover. */
-  feeds(
+  /** Returns the model's inputs for one token; undefined if the sizes of its embeddings are unknown. */
+  example(cache: KeyValueCache): Tensors | undefined {
+    const rows = [[0]];
+    const read = this.#embedder ? this.#embedder.example() : this.#ids(rows);
+    return read && { ...this.#feeds(rows, cache, [0], 'left'), ...read };
+  }
+
+  /** Returns the tokens that the cache does not cover. */
+  #fresh(
     rows: readonly (readonly number[])[],
     cache: KeyValueCache,
-    pads: readonly number[] = rows.map(() => 0),
-    side: PaddingSide = 'left',
-  ): Tensors {
-    const { ids, mask, positions, useCache, keptLogits } = this.#interface;
+    pads: readonly number[],
+  ): readonly (readonly number[])[] {
     const start = this.hasCache ? cache.length : 0;
-    const matrix = (dtype: DType, valuesOf: (row: readonly number[], pad: number) => readonly number[]): Tensor => {
-      const values = rows.flatMap((row, index) => valuesOf(row, pads[index]!));
-      return integers(dtype, [rows.length, values.length / rows.length], values);
-    };
-    const feeds: Record<string, Tensor> = {
-      ...cache.tensors,
-      [ids.name]: matrix(ids.dtype, (row, pad) => row.slice(start - pad)),
-    };
+    return rows.map((row, index) => row.slice(start - pads[index]!));
+  }
+
+  #ids(rows: readonly (readonly number[])[]): Tensors {
+    const { name, dtype } = this.#interface.ids!;
+    return { [name]: matrix(dtype, rows) };
+  }
+
+  /** Returns the model's inputs beside the tokens. */
+  #feeds(
+    rows: readonly (readonly number[])[],
+    cache: KeyValueCache,
+    pads: readonly number[],
+    side: PaddingSide,
+  ): Tensors {
+    const { mask, positions, useCache, keptLogits } = this.#interface;
+    const start = this.hasCache ? cache.length : 0;
+    const each = (dtype: DType, valuesOf: (row: readonly number[], pad: number) => readonly number[]): Tensor =>
+      matrix(
+        dtype,
+        rows.map((row, index) => valuesOf(row, pads[index]!)),
+      );
+    const feeds: Record<string, Tensor> = { ...cache.tensors };
     const add = (info: TensorInfo | undefined, make: (dtype: DType) => Tensor): void => {
       if (info) feeds[info.name] = make(info.dtype);
     };
     add(mask, (dtype) =>
-      matrix(dtype, ({ length }, pad) => {
+      each(dtype, ({ length }, pad) => {
         const [padding, own] = [Array.from({ length: pad }, () => 0), Array.from({ length }, () => 1)];
         return side === 'left' ? [...padding, ...own] : [...own, ...padding];
       }),
     );
-    add(positions, (dtype) => matrix(dtype, ({ length }, pad) => range(start - pad, length)));
+    add(positions, (dtype) => {
+      const found = each(dtype, ({ length }, pad) => range(start - pad, length));
+      return positions!.dims.length === 3 ? ofEachAxis(found) : found;
+    });
     add(useCache, () => ({ dtype: 'bool', dims: [1], data: Uint8Array.of(start > 0 ? 1 : 0) }));
     add(keptLogits, (dtype) => integers(dtype, keptLogits!.dims.length === 0 ? [] : [1], [1]));
     return feeds;
   }
+}
+
+/** Returns a matrix of rows of the same length. */
+function matrix(dtype: DType, rows: readonly (readonly number[])[]): Tensor {
+  const values = rows.flat();
+  return integers(dtype, [rows.length, values.length / rows.length], values);
+}
+
+/** Returns the positions of texts on three axes, as models of pictures count them: time, height and width are the same. */
+function ofEachAxis(positions: Tensor): Tensor {
+  return stack([positions, positions, positions]);
 }
 
 function range(start: number, end: number): number[] {

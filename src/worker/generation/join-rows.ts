@@ -1,7 +1,7 @@
 /** Rows of different lengths as one cache: the shorter ones are padded. */
 import type { Tensor } from '../../contract/tensors.js';
 import { assemble, sizeOf, type Assembly, type Run } from '../tensors/assemble.js';
-import type { DecoderInterface } from './decoder-interface.js';
+import { hasRows, type DecoderInterface } from './decoder-interface.js';
 import { KeyValueCache } from './key-value-cache.js';
 
 /** On which side of its tokens a row has places that count for nothing. */
@@ -19,8 +19,8 @@ export interface RowOfCache {
 
 /** Returns whether a row can be joined with others: a mask says which tokens count, and each has a place in the cache. */
 export function canJoin({ length, tensors }: KeyValueCache, model: DecoderInterface): boolean {
-  const { mask, ids, hiddenStates, cache } = model;
-  if (!mask || typeof ids.dims[0] === 'number' || hiddenStates || cache.length === 0 || length === 0) return false;
+  const { mask, hiddenStates, cache } = model;
+  if (!mask || !hasRows(model) || hiddenStates || cache.length === 0 || length === 0) return false;
   return cache.every(
     ({ past: { name }, rowAxis, tokenAxis }) =>
       rowAxis === 0 && tokenAxis !== undefined && tensors[name]!.dims[tokenAxis] === length,

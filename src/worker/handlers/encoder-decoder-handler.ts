@@ -48,7 +48,7 @@ export abstract class EncoderDecoderHandler<
   /** Returns the decoder's inputs for one token, after zeros of the encoder. */
   protected decoderExample(): Tensors | undefined {
     const hiddenStates = this.encoder.exampleOutput(this.#interface);
-    return hiddenStates && this.#decoder.feeds([[0]], this.#decoder.emptyCache(hiddenStates));
+    return hiddenStates && this.#decoder.example(this.#decoder.emptyCache(hiddenStates));
   }
 
   /** @throws `invalid-input` if the decoder cannot follow several answers at once */

@@ -1,10 +1,10 @@
-import { loadScript } from '../../shared/load-script.js';
 import type { Archive, Integrity } from '../../contract/archive.js';
 import { MODEL_FORMATS } from '../../contract/backends.js';
 import { shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { STORED_PRECISIONS } from '../../contract/precisions.js';
-import { MAX_READ_AT_ONCE, whileReading } from './read-blob.js';
+import { hashOf } from '../../shared/hash.js';
+import { whileReading } from './read-blob.js';
 
 type Blobs = Readonly<Record<string, Blob>>;
 type Integrities = Readonly<Record<string, Integrity>>;
@@ -53,32 +53,6 @@ export async function checkFile(file: Blob, { bytes, sha256 }: Integrity, name: 
 /** Records the SHA-256 of a file that was compared with it before. */
 export function rememberHash(file: Blob, sha256: string): void {
   hashes.set(file, Promise.resolve(sha256.toLowerCase()));
-}
-
-/**
- * Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure
- * context), and where the browser cannot read so many bytes at once, which Web Crypto needs, it computes in JavaScript,
- * at about 200 MB a second.
- */
-export async function hashOf(files: readonly Blob[]): Promise<string> {
-  const digest = (await digestAtOnce(new Blob([...files]))) ?? (await hashInJavaScript(files));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-async function digestAtOnce(all: Blob): Promise<Uint8Array | undefined> {
-  if (!globalThis.crypto?.subtle || all.size > MAX_READ_AT_ONCE) return undefined;
-  const bytes = await all.arrayBuffer().catch(() => undefined);
-  return bytes && new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-}
-
-async function hashInJavaScript(files: readonly Blob[]): Promise<Uint8Array> {
-  const sha256 = await loadScript(async () => (await import('@noble/hashes/sha2.js')).sha256);
-  const hash = sha256.create();
-  for (const file of files) {
-    const reader = file.stream().getReader();
-    for (let read = await reader.read(); !read.done; read = await reader.read()) hash.update(read.value);
-  }
-  return hash.digest();
 }
 
 /** Merges two lists of files. @throws `model-format` if they contradict each other */

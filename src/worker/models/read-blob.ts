@@ -1,7 +1,5 @@
+import { MAX_READ_AT_ONCE } from '../../shared/hash.js';
 import { isError, TabServeError } from '../../contract/errors.js';
-
-/** The maximum number of bytes that every browser reads at once: Chromium, for instance, reads no more than two gigabytes. */
-export const MAX_READ_AT_ONCE = 2 ** 31 - 1;
 
 /** Files are compared in parts of this many bytes. */
 const PART_BYTES = 2 ** 22;

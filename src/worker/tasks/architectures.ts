@@ -73,25 +73,37 @@ const KNOWN: readonly KnownArchitectures[] = [
   },
   {
     task: 'text generation from images or sound',
+    handler: 'text_generator',
+    ending: 'ForConditionalGeneration',
+    beginnings: 'GlmAsr Qwen2Audio',
+  },
+  {
+    task: 'text generation from images or sound',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Ernie4_5_VL_Moe GlmAsr GlmImage Moshi MossTranscribeDiarize Nemotron3_5Transcribe Qwen2Audio Qwen2_5OmniPreTrainedModel Qwen2_5OmniTalker Qwen3OmniMoePreTrainedModel Qwen3OmniMoeTalkerCodePredictorModel Qwen3OmniMoeTalker',
+      'Ernie4_5_VL_Moe GlmImage Moshi MossTranscribeDiarize Nemotron3_5Transcribe Qwen2_5OmniPreTrainedModel Qwen2_5OmniTalker Qwen3OmniMoePreTrainedModel Qwen3OmniMoeTalkerCodePredictorModel Qwen3OmniMoeTalker',
   },
-  { task: 'text generation from images or sound', ending: 'ForCausalLM', beginnings: 'Phi4Multimodal' },
+  {
+    task: 'text generation from images',
+    handler: 'text_generator',
+    ending: 'ForConditionalGeneration',
+    beginnings:
+      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ FastVlm Gemma3 Gemma3n Gemma4 Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GlmOcr GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm2Vl Lfm3Vl LightOnOcr Llama4 Llava LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PaliGemma PerceptionLM QianfanOCR Qwen2VL Qwen2_5OmniThinker Qwen2_5_VL Qwen3OmniMoeThinker Qwen3VL Qwen3VLMoe Qwen3_5 Qwen3_5Moe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3 VipLlava',
+  },
   {
     task: 'text generation from images',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Apertus1p5 Aria AyaVision Blip Chameleon Cohere2Vision CohereCompass Cosmos3Edge Cosmos3Omni DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Emu3 Ernie4_5_VLMoe Exaone4_5_ FastVlm Florence2 Gemma3 Gemma3n Gemma4 Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GlmOcr GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Idefics3 Inkling2 Inkling2Loop Inkling InstructBlip InstructBlipVideo InternVL Janus Kimi_K25 Kosmos2 Kosmos2_5 Lfm2Vl Lfm3Vl LightOnOcr Llama4 Llava LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PI0 PPFormulaNet PaddleOCRVL PaliGemma PerceptionLM Pix2Struct QianfanOCR Qwen2VL Qwen2_5OmniThinker Qwen2_5_VL Qwen3OmniMoeThinker Qwen3VL Qwen3VLMoe Qwen3_5 Qwen3_5Moe Qwen4Exp SmolVLM Step3p7 T5Gemma2 Udop UnlimitedOcr VideoLlama3 VideoLlava VipLlava',
+      'Blip Chameleon Cosmos3Edge Cosmos3Omni Emu3 Florence2 InstructBlip InstructBlipVideo Janus Kosmos2 Kosmos2_5 PI0 PPFormulaNet Pix2Struct T5Gemma2 Udop VideoLlava',
   },
   { task: 'text generation from images', ending: 'LMHeadModel', beginnings: 'BlipText' },
-  { task: 'text generation from images', ending: 'ForCausalLM', beginnings: 'Fuyu Git LlavaQwen2 Phi3V' },
+  { task: 'text generation from images', ending: 'ForCausalLM', beginnings: 'Git Phi3V' },
+  { task: 'text generation from sound', handler: 'text_generator', ending: 'Model', beginnings: 'Ultravox' },
   {
     task: 'text generation from sound',
     ending: 'ForConditionalGeneration',
     beginnings: 'AudioFlamingo3 MusicFlamingo',
   },
-  { task: 'text generation from sound', ending: 'Model', beginnings: 'Ultravox' },
   {
     task: 'text generation',
     handler: 'text_generator',

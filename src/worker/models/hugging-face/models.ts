@@ -16,32 +16,55 @@ type Nodes = NonNullable<HuggingFaceTask['nodes']>;
 /** The folders in which exporters put models: transformers.js' converter, and Optimum. */
 export const FOLDERS = ['onnx/', ''];
 
+/** The name by which `engine.dtype` chooses a precision of the model that others are beside. */
+const MAIN = 'decoder';
+
+/** Returns the files beside a task's model: none unless the model is one of several senses. */
+export function besideOf({ paths }: Source, { beside = {} }: Pick<HuggingFaceTask, 'beside'>, json: Json): Nodes {
+  if (!isRecord(json['text_config'])) return {};
+  const isThere = (name: string): boolean =>
+    !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
+  return Object.fromEntries(Object.entries(beside).filter(([, names]) => names.some(isThere)));
+}
+
+/** Returns all nodes of a task whose precisions `engine.dtype` can choose; undefined if it has a single model. */
+export function namedNodes({ models, nodes }: Partial<HuggingFaceTask>, beside: Nodes): Nodes | undefined {
+  return Object.keys(beside).length === 0 ? nodes : { [MAIN]: models ?? ['model'], ...beside };
+}
+
 /**
  * Returns where the models of a task may be.
+ * @param beside the files beside the model
  * @throws `model-not-found` if one is not among the local files in any precision that `config` allows; `model-config`
  *   if `engine.dtype` names something that is not a node
  */
 export function modelsOf(
   source: Source,
   config: ModelConfig,
-  { models, nodes }: Pick<Partial<HuggingFaceTask>, 'models' | 'nodes'> = {},
+  task: Pick<Partial<HuggingFaceTask>, 'models' | 'nodes'> = {},
+  beside: Nodes = {},
 ): Pick<Archive, 'config' | 'models' | 'alternatives' | 'nodes'> {
+  const nodes = namedNodes(task, beside);
   if (!nodes) {
     chosenForNode(config, '', []);
-    return { config, ...modelOf(modelFiles(source, config, models)) };
+    return { config, ...modelOf(modelFiles(source, config, task.models)) };
   }
   const { dtype: _, ...engine } = config.engine ?? {};
   const { remote: __, ...shared } = engine;
-  const archives = Object.entries(nodes).map(([name, files]) => {
+  const configOf = (name: string, keys: object): ModelConfig => {
     const dtype = chosenForNode(config, name, Object.keys(nodes));
-    const own = { engine: { ...shared, ...(dtype && { dtype }) } };
+    return { engine: { ...keys, ...(dtype && { dtype }) } };
+  };
+  const archives = Object.entries(task.nodes ?? beside).map(([name, files]) => {
     try {
-      return [name, nodeArchive(source, name, own, files)] as const;
+      return [name, nodeArchive(source, name, configOf(name, shared), files)] as const;
     } catch (error) {
       throw atNode(error, name);
     }
   });
-  return { config: { ...config, engine }, models: {}, nodes: Object.fromEntries(archives) };
+  const own = task.nodes ? { ...config, engine } : { ...config, ...configOf(MAIN, engine) };
+  const model = task.nodes ? { models: {} } : modelOf(modelFiles(source, own, task.models));
+  return { config: own, ...model, nodes: Object.fromEntries(archives) };
 }
 
 function nodeArchive(source: Source, name: string, config: ModelConfig, names: readonly string[]): Archive {

@@ -16,7 +16,7 @@ import { knownArchitecture } from '../../tasks/architectures.js';
 import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
-import { engineOf, modelsOf } from './models.js';
+import { besideOf, engineOf, modelsOf, namedNodes } from './models.js';
 import { withExports } from './no-model.js';
 import { withParts } from './parts.js';
 import type { Source } from '../sources/source.js';
@@ -85,12 +85,16 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const { handler: keys, files: more, isText } = await inputs;
   const derived = { ...Class?.huggingFace?.handlerConfig?.(config, own), ...keys };
   const all = { ...files, ...more };
+  const beside = besideOf(source, task ?? {}, config);
   const merged = mergeConfig(
-    { ...(Object.keys(derived).length > 0 && { handler: derived }), ...engineOf(config, task?.nodes) },
+    {
+      ...(Object.keys(derived).length > 0 && { handler: derived }),
+      ...engineOf(config, namedNodes(task ?? {}, beside)),
+    },
     choice.config,
   );
   const models = await Promise.resolve()
-    .then(() => modelsOf(source, merged, task))
+    .then(() => modelsOf(source, merged, task, beside))
     .catch(async (error: unknown) => {
       // A missing handler is reported before a file that it would need.
       const unknown = handler !== undefined && !task ? choice.handlerClass?.(handler) : undefined;

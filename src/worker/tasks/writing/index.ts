@@ -3,6 +3,24 @@ import type { TaskDescriptor } from '../../../contract/task.js';
 
 /** By the handler's name. */
 export const WRITING = {
+  image_text_to_text: {
+    load: async () => (await import('./image-text-to-text.js')).ImageTextToText,
+    takes: 'image-or-text',
+    architectures: ['Idefics3ForConditionalGeneration', 'SmolVLMForConditionalGeneration'],
+    processor: 'tokenizer',
+    models: ['decoder_model_merged'],
+    beside: { embed_tokens: ['embed_tokens'], vision_encoder: ['vision_encoder'] },
+    generates: true,
+    files: [
+      'generation_config.json',
+      'chat_template.jinja',
+      'additional_chat_templates/tool_use.jinja',
+      'config.json',
+      'preprocessor_config.json',
+      'processor_config.json',
+    ],
+    nearest: [],
+  },
   image_to_text: {
     load: async () => (await import('./image-to-text.js')).ImageToText,
     takes: 'image',
@@ -18,6 +36,7 @@ export const WRITING = {
     architectures: ['ForCausalLM', 'LMHeadModel'],
     processor: 'tokenizer',
     models: ['model', 'decoder_model_merged'],
+    beside: { embed_tokens: ['embed_tokens'] },
     generates: true,
     files: ['generation_config.json', 'chat_template.jinja', 'additional_chat_templates/tool_use.jinja', 'config.json'],
     nearest: [{ order: 190, reads: 'texts', input: 'past_key_values', main: { rank: 3 } }],

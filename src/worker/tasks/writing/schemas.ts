@@ -1,6 +1,18 @@
 /** The schemas of params and of the config's keys: made from their types by `npm run generate`. */
 import type { ConfigSchema } from '../../../shared/schema.js';
 
+export const IMAGE_TEXT_TO_TEXT_SCHEMA: ConfigSchema = {
+  exifOrientation: { type: 'boolean', default: true },
+  background: {
+    type: 'array',
+    items: { type: 'integer', minimum: 0, maximum: 255 },
+    minItems: 3,
+    maxItems: 3,
+    default: [255, 255, 255],
+  },
+  maxImagePixels: { type: 'integer', minimum: 1, readOnly: true },
+};
+
 export const IMAGE_TO_TEXT_SCHEMA: ConfigSchema = {
   forcedBosTokenId: { type: 'integer', minimum: 0 },
   decoderStartTokenId: { type: 'integer', minimum: 0 },

@@ -10,6 +10,7 @@ import { CHAT_TEMPLATE, loadChatTemplate, TOOL_TEMPLATE, type RenderChat } from 
 import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
 import { checkKeys } from '../../../shared/check-keys.js';
 import { Decoder } from '../../generation/decoder.js';
+import { EMBED_TOKENS, Embedder } from '../../generation/embedder.js';
 import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
 import { generate } from '../../generation/generate.js';
 import { answerModel } from '../../generation/golden-answer.js';
@@ -19,6 +20,7 @@ import { PrefixCache } from '../../generation/prefix-cache.js';
 import { SharedSteps } from '../../generation/shared-steps.js';
 import { checkPrompt, mostTokens } from '../../generation/prompt.js';
 import { readSettings, type GenerationParams, type Settings } from '../../generation/settings.js';
+import { integers } from '../../tensors/tensors.js';
 import { readText } from '../../text/read-text.js';
 import {
   GenerationHandler,
@@ -68,6 +70,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     architectures: ['ForCausalLM', 'LMHeadModel'],
     processor: 'tokenizer',
     models: ['model', 'decoder_model_merged'],
+    beside: { [EMBED_TOKENS]: [EMBED_TOKENS] },
     generates: true,
     files: [GENERATION_CONFIG, CHAT_TEMPLATE, TOOL_TEMPLATE, HF_CONFIG],
     handlerConfig(config) {
@@ -90,6 +93,8 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     (tokens, settings, tools) => this.generate({ tokens, settings }, tools),
   );
   readonly #formats = new ResponseFormats();
+  /** Of a decoder that reads embeddings in place of tokens. */
+  protected embedder: Embedder | undefined;
   #decoder!: Decoder;
   #steps!: SharedSteps;
   /** Undefined if a beginning has other numbers in another prompt. */
@@ -105,7 +110,8 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     this.configure(context);
     this.model = await context.open(undefined, { keeps: staysOnGpu });
     const model = readInterface(this.model, 'text_generator');
-    this.#decoder = new Decoder(this.model, model);
+    if (!model.ids) this.embedder = new Embedder(await context.open(EMBED_TOKENS, { keeps: () => true }), model);
+    this.#decoder = new Decoder(this.model, model, this.embedder);
     this.#steps = new SharedSteps(this.#decoder);
     if (!this.#decoder.quantizesAtRunTime) this.#prefixes = new PrefixCache(model, context.kept);
     this.#renderChat = await loadChatTemplate(context.files);
@@ -113,9 +119,10 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     this.initialized = true;
   }
 
-  /** Returns the model's inputs for one token. */
-  example(): Tensors {
-    return this.#decoder.feeds([[0]], this.#decoder.emptyCache());
+  /** Returns the model's inputs for one token; undefined if the sizes of its embeddings are unknown. */
+  example(_context: Context, node?: string): Tensors | undefined {
+    if (node === EMBED_TOKENS) return { input_ids: integers('int64', [1, 1], [0]) };
+    return this.#decoder.example(this.#decoder.emptyCache());
   }
 
   protected override async promptOf(input: TextGeneratorInput, index: number, context: Context): Promise<Prompt> {
@@ -135,7 +142,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
 
   async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {
     if (typeof input === 'object' && input !== null && 'messages' in input)
-      return this.tokenizer.tokensOf(this.#render(input), mostTokens(this.contextLength));
+      return this.tokenizer.tokensOf(this.render(input), mostTokens(this.contextLength));
     if (typeof input !== 'string' && !(input instanceof Blob))
       throw new TabServeError(
         'invalid-input',
@@ -145,10 +152,15 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     return this.tokenizer.encode(text, undefined, mostTokens(this.contextLength)).ids;
   }
 
-  #render(chat: Chat): string {
+  /**
+   * Returns the text of a conversation.
+   * @param read reads the conversation
+   * @throws `invalid-input`; what the template throws
+   */
+  protected render(chat: Chat, read: (chat: Chat) => Chat = readChat): string {
     checkKeys(chat, ['messages', 'tools']);
-    const read = readChat(chat);
-    if (this.#renderChat) return this.#renderChat(read);
+    const checked = read(chat);
+    if (this.#renderChat) return this.#renderChat(checked);
     throw new TabServeError(
       'invalid-input',
       'This model takes no messages: its repository has no chat template. Pass the prompt as a string.',

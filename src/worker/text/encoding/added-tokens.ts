@@ -45,7 +45,7 @@ function finder(entries: readonly (readonly [pattern: string, token: AddedTokenJ
   const byPattern = new Map(entries.filter(([pattern]) => pattern !== ''));
   const patterns = [...byPattern.keys()].toSorted((a, b) => b.length - a.length);
   if (patterns.length === 0) return (text) => (text.length > 0 ? [{ text: text.slice(0, text.length) }] : []);
-  const any = new RegExp(patterns.map((one) => one.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)).join('|'), 'gu');
+  const any = new RegExp(patterns.map((one) => one.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)).join('|'), 'gu');
   return (aligned) => {
     const { text } = aligned;
     const parts: TextPart[] = [];

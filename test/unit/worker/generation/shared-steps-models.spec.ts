@@ -69,7 +69,7 @@ test('a second answer does not wait for the end of the first, nor does another r
   const note = (name: string) => (): void => void ended.push(name);
   const first = ask(['Tell me a story'], { maxNewTokens: 100, eosTokenId: [] }).then(note('first'));
   const second = ask(['What is the time'], { maxNewTokens: 4, eosTokenId: [] }).then(note('second'));
-  const other = session.run(handler.example()).then(note('other'));
+  const other = session.run(handler.example(handler.context)!).then(note('other'));
   await Promise.all([first, second, other]);
   expect(ended).toEqual(['other', 'second', 'first']);
   await session[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ import { FileCache } from '../../../../src/worker/models/cache/file-cache.ts';
 import { CacheEntries } from '../../../../src/shared/cache/cache-entries.ts';
 import { memoryStore } from '../../../memory-store.ts';
 import { browserClock } from '../../../../src/shared/clock.ts';
-import { hashOf } from '../../../../src/worker/models/integrity.ts';
+import { hashOf } from '../../../../src/shared/hash.ts';
 import { readGolden } from '../../../../src/worker/models/golden.ts';
 import { VERSION } from '../../../../src/contract/version.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from '@playwright/test';
 import { fetchArchive } from '../../../../src/worker/models/archive.ts';
 import { fetchModel } from '../../../../src/worker/models/model-files.ts';
 import { generate, readGolden } from '../../../../src/worker/models/golden.ts';
-import { hashOf } from '../../../../src/worker/models/integrity.ts';
+import { hashOf } from '../../../../src/shared/hash.ts';
 import { readSafetensors } from '../../../../src/worker/tensors/safetensors.ts';
 
 const fileBytes = (path: string): Uint8Array => readFileSync(new URL(path, import.meta.url));

@@ -260,7 +260,9 @@ test('what cannot be answered is a typed error', async () => {
         },
       ],
     }),
-  ).rejects.toThrow(code('invalid-input', 'messages[0].content[1]: expected a part of type "text", got "image"'));
+  ).rejects.toThrow(
+    code('invalid-input', 'messages[0].content[1]: expected a part of type "text": this model reads texts alone'),
+  );
   for (const input of [{ text: 'a', textPair: 'b' }, null, 5, ['a'], { prompt: 'a' }])
     await expect(ask(input as never)).rejects.toThrow(code('invalid-input', '{ messages, tools? }'));
   for (const logits of [new Float32Array(VOCABULARY).fill(NaN), ...[NaN, Infinity].map((one) => only(one))]) {

@@ -1,0 +1,233 @@
+import type { Files } from '../../../contract/archive.js';
+import type { Context, InputKind } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { ImageInput } from '../../../contract/images.js';
+import type { Session, Tensor, Tensors } from '../../../contract/tensors.js';
+import { TabServeError } from '../../../contract/errors.js';
+import { hashOf } from '../../../shared/hash.js';
+import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import { readChat, takeImages, type ChatMessage } from '../../../shared/chat.js';
+import { CHAT_TEMPLATE, TOOL_TEMPLATE } from '../../generation/chat.js';
+import { listInfos } from '../../generation/decoder-interface.js';
+import { EMBED_TOKENS } from '../../generation/embedder.js';
+import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
+import { checkPrompt, mostTokens } from '../../generation/prompt.js';
+import { SoftTokens, type SoftPicture } from '../../generation/soft-tokens.js';
+import type { AnswerStep, GenerateTools, GenerationConfig, Prompt } from '../../handlers/generation-handler.js';
+import type { StateConfig } from '../../handlers/state-config.js';
+import type { VisionConfig, VisionParams } from '../../handlers/vision-params.js';
+import { idefics3Reader } from './idefics3.js';
+import type { PictureReader, ReadPicture } from './picture-reader.js';
+import { IMAGE_TEXT_TO_TEXT_SCHEMA } from './schemas.js';
+import { TextGenerator, type TextGeneratorInput, type TextGeneratorParams } from './text-generator.js';
+
+const ENCODER = 'vision_encoder';
+const [PREPROCESSOR, PROCESSOR] = ['preprocessor_config.json', 'processor_config.json'] as const;
+/** Transformers' default, if the repository does not say how many tokens a tile has. */
+const TOKENS_OF_TILE = 169;
+
+/** A part of a message: a text, or a picture. */
+export type ImageTextPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly image: ImageInput };
+
+/** A message whose content may have pictures. */
+export interface ImageTextMessage extends ChatMessage {
+  readonly content: string | readonly ImageTextPart[];
+}
+
+/** The input of one row: a conversation with pictures, or what `text_generator` takes. */
+export type ImageTextToTextInput =
+  | TextGeneratorInput
+  | { readonly messages: readonly ImageTextMessage[]; readonly tools?: readonly unknown[] };
+
+/** The `params` of `image_text_to_text`. */
+export interface ImageTextToTextParams extends TextGeneratorParams, VisionParams {}
+
+/** A picture of a prompt. */
+interface PromptPicture extends ReadPicture {
+  /** The same for the same pixels alone. */
+  readonly key: string;
+}
+
+interface PicturePrompt extends Prompt {
+  readonly pictures: readonly PromptPicture[];
+}
+
+/**
+ * Generates text about pictures with a language model that reads them, such as SmolVLM: the next message of a
+ * conversation whose contents are texts and pictures.
+ *
+ * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
+ * tiles, and the decoder reads both. What the encoder has made of a picture stays in the worker for the next question.
+ * Everything else is as in `text_generator`, which runs the same repositories without the encoder: pass
+ * `handler: 'text_generator'`, and no picture's weights are downloaded.
+ * @sample { "params": { "maxNewTokens": 40 } }
+ * @input a conversation `{ messages }`, whose contents may have parts `{ type: 'image', image }`; or a text
+ * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
+ */
+export class ImageTextToText extends TextGenerator {
+  declare readonly paramsType?: ImageTextToTextParams;
+  declare readonly configType?: GenerationConfig & StateConfig & Pick<VisionConfig, 'maxImagePixels'>;
+
+  static override readonly takes: InputKind = 'image-or-text';
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['Idefics3ForConditionalGeneration', 'SmolVLMForConditionalGeneration'],
+    models: ['decoder_model_merged'],
+    beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [ENCODER]: [ENCODER] },
+    processor: 'tokenizer',
+    generates: true,
+    files: [GENERATION_CONFIG, CHAT_TEMPLATE, TOOL_TEMPLATE, HF_CONFIG, PREPROCESSOR, PROCESSOR],
+    handlerConfig(config) {
+      const contextLength = contextLengthOf(config);
+      return contextLength === undefined ? {} : { contextLength };
+    },
+  };
+
+  static override readonly nearest = [];
+
+  static override readonly schema: ConfigSchema = IMAGE_TEXT_TO_TEXT_SCHEMA;
+
+  #encoder!: Session;
+  #reader!: PictureReader;
+  #vectors!: SoftTokens;
+  #pictureToken!: number;
+
+  /**
+   * Opens the three models, and loads the tokenizer, the chat template and the rules for pictures.
+   * @throws what `text_generator` throws; `model-config` if the files do not say how pictures are read
+   */
+  override async initialize(context: Context): Promise<void> {
+    this.#encoder = await context.open(ENCODER);
+    checkEncoder(this.#encoder);
+    await super.initialize(context);
+    this.#reader = await readerOf(context.files);
+    const token = this.tokenizer.idOf(this.#reader.placeholder);
+    if (token === undefined || !this.embedder)
+      throw new TabServeError(
+        'model-config',
+        token === undefined
+          ? `The tokenizer has no token ${this.#reader.placeholder}, which stands for a picture.`
+          : `The decoder reads tokens, and so no pictures: the handler text_generator runs it.`,
+      );
+    this.#pictureToken = token;
+    this.#vectors = new SoftTokens(context.kept);
+    this.embedder.pictures = { vectors: this.#vectors, token };
+  }
+
+  /** Returns inputs for one token, or for one black tile. */
+  override example(context: Context, node?: string): Tensors | undefined {
+    if (node !== ENCODER) return super.example(context, node);
+    return undefined;
+  }
+
+  protected override async promptOf(
+    input: ImageTextToTextInput,
+    index: number,
+    context: Context,
+  ): Promise<PicturePrompt> {
+    if (typeof input !== 'object' || !('messages' in input))
+      return { ...(await super.promptOf(input, index, context)), pictures: [] };
+    let images: readonly unknown[] = [];
+    const text = this.render(input, (chat) => {
+      const taken = takeImages(readChat(chat, { takesImages: true }));
+      images = taken.images;
+      return taken.chat;
+    });
+    const pictures: PromptPicture[] = [];
+    for (const image of images) {
+      const decoded = await context.decodeImage(image as ImageInput, {
+        exifOrientation: this.param('exifOrientation', index, context),
+        background: this.param('background', index, context),
+      });
+      try {
+        const read = await this.#reader.read(decoded);
+        pictures.push({ ...read, key: await keyOf(read) });
+      } finally {
+        decoded.close();
+      }
+      context.heartbeat();
+    }
+    const [first = '', ...others] = text.split(this.#reader.placeholder);
+    if (others.length !== pictures.length)
+      throw new TabServeError(
+        'invalid-input',
+        `The chat template writes ${others.length} pictures (${this.#reader.placeholder}), and the messages have ${pictures.length}. A text must not have ${this.#reader.placeholder} in it.`,
+      );
+    const whole = first + others.map((part, at) => pictures[at]!.text + part).join('');
+    const tokens = this.tokenizer.tokensOf(whole, mostTokens(this.contextLength));
+    checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
+    const settings = this.settingsOf((name) => this.param(name, index, context), tokens.length);
+    return { tokens, settings, isContinued: true, pictures };
+  }
+
+  protected override async *generate(prompt: PicturePrompt, tools: GenerateTools): AsyncGenerator<AnswerStep> {
+    const held: SoftPicture[] = [];
+    try {
+      for (const { key, count, feeds } of prompt.pictures)
+        held.push(await this.#vectors.hold(key, count, () => this.#encode(feeds, count, tools.signal)));
+      const numbers = held.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
+      let at = 0;
+      const tokens = prompt.tokens.map((token) => (token === this.#pictureToken ? numbers[at++]! : token));
+      const choose: GenerateTools['choose'] = (logits, settings, progress) => {
+        // The rules know tokens alone.
+        const written = [...prompt.tokens, ...progress.tokens.slice(tokens.length)];
+        return tools.choose(logits, settings, { ...progress, tokens: written });
+      };
+      yield* super.generate({ ...prompt, tokens }, { ...tools, choose });
+    } finally {
+      for (const one of held) this.#vectors.release(one);
+    }
+  }
+
+  async #encode(feeds: Tensors, count: number, signal: AbortSignal): Promise<Tensor> {
+    const known = new Set(this.#encoder.inputs.map(({ name }) => name));
+    const own = Object.fromEntries(Object.entries(feeds).filter(([name]) => known.has(name)));
+    const outputs = await this.#encoder.run(own, { signal });
+    const [vectors] = Object.values(outputs);
+    const rows = vectors!.dims.slice(0, -1).reduce((product, size) => product * size, 1);
+    if (rows !== count)
+      throw new TabServeError(
+        'model-config',
+        `The encoder of pictures makes ${rows} vectors of a picture that has ${count} tokens in the prompt: image_seq_len of ${PROCESSOR} is another model's.`,
+      );
+    return vectors!;
+  }
+}
+
+/** @throws `model-config` for inputs that nothing fills */
+function checkEncoder({ inputs, outputs }: Session): void {
+  const others = inputs.filter(({ name }) => name !== 'pixel_values' && name !== 'pixel_attention_mask');
+  if (others.length === 0 && outputs.length === 1 && inputs.length > 0) return;
+  throw new TabServeError(
+    'model-config',
+    `The encoder of pictures reads "pixel_values", and "pixel_attention_mask" if it has it, and returns one output. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. The handler text_generator runs the model's half of texts.`,
+  );
+}
+
+/** Reads how the repository's model reads pictures. @throws `model-config`, `model-format` */
+async function readerOf(files: Files): Promise<PictureReader> {
+  const [images, all] = await Promise.all(
+    [PREPROCESSOR, PROCESSOR].map(async (file) => (files.has(file) ? await files.json(file) : {})),
+  );
+  const tokens = isRecord(all) ? (all['image_seq_len'] ?? TOKENS_OF_TILE) : TOKENS_OF_TILE;
+  if (!isRecord(images) || !Number.isInteger(tokens) || (tokens as number) < 1)
+    throw new TabServeError(
+      'model-config',
+      `${PREPROCESSOR} must be a mapping, and image_seq_len of ${PROCESSOR} a number of tokens, not ${JSON.stringify(tokens)}.`,
+    );
+  const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast)?$/, '');
+  if (name === 'Idefics3' || name === 'SmolVLM') return idefics3Reader(images, tokens as number);
+  throw new TabServeError(
+    'model-config',
+    `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; Idefics3ImageProcessor and SmolVLMImageProcessor are known. The handler text_generator runs the model's half of texts.`,
+  );
+}
+
+/** Returns the SHA-256 of a picture's pixels, as the model reads them. */
+async function keyOf({ feeds }: ReadPicture): Promise<string> {
+  const { dims, data } = feeds['pixel_values'] as Tensor<'float32'>;
+  return `${dims.join('×')} ${await hashOf([new Blob([data as Float32Array<ArrayBuffer>])])}`;
+}

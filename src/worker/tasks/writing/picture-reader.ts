@@ -1,0 +1,21 @@
+/** How families of models read pictures. */
+import type { DecodedImage } from '../../../contract/images.js';
+import type { Tensors } from '../../../contract/tensors.js';
+
+/** A picture, ready for the model. */
+export interface ReadPicture {
+  /** What stands in the prompt in place of the template's own text for a picture. */
+  readonly text: string;
+  /** How many of the prompt's tokens become vectors of the picture. */
+  readonly count: number;
+  /** The inputs of the encoder of pictures. */
+  readonly feeds: Tensors;
+}
+
+/** Reads pictures as one family of models does. */
+export interface PictureReader {
+  /** The text that the chat template writes for a picture. It is one token. */
+  readonly placeholder: string;
+  /** Makes a picture ready for the model. */
+  read(image: DecodedImage): Promise<ReadPicture>;
+}
