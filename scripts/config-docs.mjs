@@ -329,11 +329,11 @@ function workersOf(budget, threads, maxWorkers) {
 }
 
 function roomsTable() {
-  const rows = Object.entries(ROOMS).map(([room, { runs, what, imports, types = [], lazy = [] }]) => {
+  const rows = Object.entries(ROOMS).map(([room, { runs, what, imports, types = [], lazy = {} }]) => {
     const allowed = [
       ...imports.map(code),
       ...types.map((one) => `types of ${code(one)}`),
-      ...lazy.map((one) => `${code(one)} by \`import()\``),
+      ...Object.entries(lazy).map(([file, rooms]) => `${rooms.map(code).join(', ')} by \`import()\` of ${code(file)}`),
     ];
     return [code(`${room}/`), runs, what, allowed.join(', ') || 'nothing'];
   });

@@ -3,7 +3,7 @@ export interface Room {
   readonly what: string;
   readonly imports: readonly string[];
   readonly types?: readonly string[];
-  readonly lazy?: readonly string[];
+  readonly lazy?: Readonly<Record<string, readonly string[]>>;
   readonly packages?: readonly string[];
 }
 export const ROOMS: Readonly<Record<string, Room>>;

@@ -15,7 +15,11 @@ test('every file is in a room, and every room has files', () => {
 });
 
 test('every room that a rule names exists', () => {
-  const named = Object.values(ROOMS).flatMap(({ imports, types = [], lazy = [] }) => [...imports, ...types, ...lazy]);
+  const named = Object.values(ROOMS).flatMap(({ imports, types = [], lazy = {} }) => [
+    ...imports,
+    ...types,
+    ...Object.values(lazy).flat(),
+  ]);
   const known = new Set(Object.keys(ROOMS).flatMap((room) => [room, room.split('/')[0], `${room.split('/')[0]}/*`]));
   expect(named.filter((room) => room !== 'entries' && !known.has(room))).toEqual([]);
 });
@@ -39,6 +43,7 @@ test('imports point one way', () => {
   );
   expect(violation(detector, 'worker/handlers/registry.ts', 'value')).toBeUndefined();
   expect(violation('worker/handlers/registry.ts', classifier, 'lazy')).toBeUndefined();
+  expect(violation('worker/handlers/embed.ts', classifier, 'lazy')).toContain('does not import worker/tasks/texts');
   expect(violation('worker/handlers/registry.ts', classifier, 'value')).toContain('does not import worker/tasks/texts');
   expect(violation('elsewhere/a.ts', 'contract/wire.ts', 'value')).toContain('in no room');
 });
