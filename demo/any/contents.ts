@@ -45,7 +45,7 @@ interface Listed {
 export async function hubContents(repository: Repository, signal: AbortSignal): Promise<Contents> {
   const listed = await hubFiles(repository, signal);
   const files = listed.map(({ path, bytes }) => ({ path, size: bytes }));
-  const { name, revision, folder: below } = repository.place;
+  const { name, revision, folder: below } = repository.repository;
   const folder = `https://huggingface.co/${name}/resolve/${revision}/${below}`;
   const config = files.find(({ path }) => path === CONFIG);
   const cached = new Set((await cache.list().catch(() => [])).map(({ url }) => url));

@@ -1,7 +1,7 @@
 /** What a repository of Hugging Face has to download. */
 import type { HubFile } from '../../src/contract/archive.js';
 import { TabServeError } from '../../src/contract/errors.js';
-import { placeOf, type HubPlace } from '../../src/shared/hub.js';
+import { hubRepositoryOf, type HubRepository } from '../../src/shared/hub.js';
 import { listingUrl, readListing } from '../../src/shared/hub-listing.js';
 import { readModelUrl } from '../../src/shared/model-url.js';
 import { Explained } from '../page/explained.js';
@@ -40,7 +40,7 @@ const BESIDE = new Set([
 export interface Repository {
   /** What follows `https://huggingface.co/` in its address. */
   readonly path: string;
-  readonly place: HubPlace;
+  readonly repository: HubRepository;
 }
 
 /**
@@ -55,11 +55,11 @@ export function repositoryOf(typed: string): Repository {
   if (!URL.canParse(address)) throw new Explained(EXPECTED);
   try {
     const { url, file } = readModelUrl(address, 'Repository');
-    const place = file === undefined ? placeOf(url) : undefined;
-    if (!place) throw new Explained(EXPECTED);
-    const { name, revision, folder } = place;
+    const repository = file === undefined ? hubRepositoryOf(url) : undefined;
+    if (!repository) throw new Explained(EXPECTED);
+    const { name, revision, folder } = repository;
     const isUsual = revision === 'main' && folder === '';
-    return { path: isUsual ? name : `${name}/tree/${revision}/${folder}`, place };
+    return { path: isUsual ? name : `${name}/tree/${revision}/${folder}`, repository };
   } catch (error) {
     throw error instanceof TabServeError ? new Explained(error.message) : error;
   }
@@ -71,18 +71,18 @@ const EXPECTED = 'Write a repository as ORG/NAME, such as onnx-community/SmolLM2
  * Asks huggingface.co for the files of a repository.
  * @throws what the visitor can do about it
  */
-export async function hubFiles({ path, place }: Repository, signal: AbortSignal): Promise<readonly HubFile[]> {
-  const response = await fetch(listingUrl(place), { signal }).catch((error: unknown) => {
+export async function hubFiles({ path, repository }: Repository, signal: AbortSignal): Promise<readonly HubFile[]> {
+  const response = await fetch(listingUrl(repository), { signal }).catch((error: unknown) => {
     if (signal.aborted) throw error;
     throw new Explained('huggingface.co could not be reached. Check the connection, or the policy of this site.');
   });
   if (response.headers.get('x-error-code') === 'RevisionNotFound')
-    throw new Explained(`${place.name} has no revision ${decodeURIComponent(place.revision)}.`);
+    throw new Explained(`${repository.name} has no revision ${decodeURIComponent(repository.revision)}.`);
   // The hub says 401 of a repository that is not there, since it may be private.
   if (response.status === 401 || response.status === 404)
-    throw new Explained(`huggingface.co has no public repository ${place.name}.`);
+    throw new Explained(`huggingface.co has no public repository ${repository.name}.`);
   if (!response.ok) throw new Explained(`huggingface.co answered ${response.status}. Try again later.`);
-  const listing = readListing(await response.text(), place);
+  const listing = readListing(await response.text(), repository);
   if (!listing) throw new Explained(`huggingface.co did not list the files of ${path}. Try again later.`);
   return listing.files;
 }

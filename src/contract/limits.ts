@@ -17,7 +17,7 @@ export const MAX_TEXT_BYTES = 2 ** 28;
  * The largest side of an image that a transform may be configured with, in pixels: a side of a resize, crop or
  * letterbox, or the width of a border.
  */
-export const MAX_SIDE = 1_000_000;
+export const MAX_TRANSFORM_SIDE = 1_000_000;
 
 /**
  * The largest side that an image may be resized to, in pixels, as a resize of the shorter side makes of a long, thin
@@ -56,7 +56,7 @@ export const MAX_LEVELS = 100;
 export const MAX_NODES = 32;
 
 /** The maximum number of workflows that may lie in one another. */
-export const MAX_DEPTH = 4;
+export const MAX_WORKFLOW_DEPTH = 4;
 
 /** The maximum number of threads of an engine. */
 export const MAX_THREADS = 64;

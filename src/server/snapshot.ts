@@ -8,8 +8,8 @@ export function snapshotOf(registry: Registry): readonly RegisteredLocation[] {
     const { name, version, source, stream } = served.options;
     const { model, options } = source ?? {};
     if (!(typeof model === 'string' || model instanceof URL)) return [];
-    const kept = JSON.parse(JSON.stringify({ ...(stream && { stream }), ...options })) as Record<string, unknown>;
-    return [{ name, version, model: String(model), isDefault: registry.isDefault(served), options: kept }];
+    const stored = JSON.parse(JSON.stringify({ ...(stream && { stream }), ...options })) as Record<string, unknown>;
+    return [{ name, version, model: String(model), isDefault: registry.isDefault(served), options: stored }];
   });
   return [...registered, ...registry.failedLocations];
 }

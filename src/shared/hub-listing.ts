@@ -1,18 +1,18 @@
 /** What the Hub lists of a repository: its commit and its files, in one answer of its API. */
 import type { HubFile, HubListing } from '../contract/archive.js';
-import type { HubPlace } from './hub.js';
+import type { HubRepository } from './hub.js';
 import { isRecord } from './schema.js';
 
 /** Of a repository with more files than this, the answer does not have all (huggingface_hub, `VERY_LARGE_REPO_THRESHOLD`). */
 const MAX_LISTED = 50_000;
 
 /** Returns the URL at which the Hub lists the files of a repository, with their sizes. */
-export function listingUrl({ name, revision }: HubPlace): URL {
+export function listingUrl({ name, revision }: HubRepository): URL {
   return new URL(`https://huggingface.co/api/models/${name}/revision/${revision}?blobs=true`);
 }
 
 /** Reads the Hub's answer; undefined if it is none. */
-export function readListing(text: string, { folder }: HubPlace): HubListing | undefined {
+export function readListing(text: string, { folder }: HubRepository): HubListing | undefined {
   let answer: unknown;
   try {
     answer = JSON.parse(text);

@@ -30,7 +30,7 @@ export interface HubFolder {
 }
 
 /** A folder of a repository, at a revision. */
-export interface HubPlace {
+export interface HubRepository {
   /** `ORG/NAME`. */
   readonly name: string;
   /** As its addresses have it: a slash is encoded. */
@@ -91,7 +91,7 @@ export function readHubUrl(url: URL, option: string): HubFolder | undefined {
 }
 
 /** Reads the address of a repository's folder, or of a file in it, in the form of `HubFolder`; undefined for any other URL. */
-export function placeOf(url: URL): HubPlace | undefined {
+export function hubRepositoryOf(url: URL): HubRepository | undefined {
   if (!isHub(url)) return undefined;
   const [org, name, kind, revision, ...path] = url.pathname.split('/').slice(1);
   if (kind !== 'resolve' || revision === undefined || path.length === 0) return undefined;

@@ -79,15 +79,15 @@ export async function requestFile(
   const isAllowed = (origin: string): boolean =>
     origin === url.origin || allowedOrigins?.includes(origin) === true || (isHub(url) && isHubServer(origin));
   if (pageOrigin === undefined) return await followed(fetch, url, isAllowed, init, headers);
-  const kept = Object.entries(headers).filter(([name]) => name.toLowerCase() === REMOVED_BY_BROWSER);
+  const allowed = Object.entries(headers).filter(([name]) => name.toLowerCase() === REMOVED_BY_BROWSER);
   const mayFollow = isHub(url) || (allowedOrigins !== undefined && allowedOrigins.length > 0);
-  if (!mayFollow || kept.length < Object.keys(headers).length) {
+  if (!mayFollow || allowed.length < Object.keys(headers).length) {
     const response = await fetch(url, init(headers, { redirect: 'manual' }));
     if (!isRedirect(response)) return response;
     discard(response);
     if (!mayFollow) throw refused(url, response.headers.get('location') ?? 'hidden');
   }
-  const response = await fetch(url, init(Object.fromEntries(kept), { redirect: 'follow' }));
+  const response = await fetch(url, init(Object.fromEntries(allowed), { redirect: 'follow' }));
   const { origin } = new URL(response.url || url);
   if (isAllowed(origin)) return response;
   discard(response);

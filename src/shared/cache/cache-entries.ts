@@ -148,8 +148,8 @@ export class CacheEntries {
       const isWhole = names.includes(id + ENTRY) && ofFile.filter((name) => name !== id + USED).length <= 1;
       if (isWhole || !(await mayDelete(id))) continue;
       const entry = await this.#read(id);
-      const kept = entry ? [entry.content, id + USED] : [];
-      for (const name of ofFile.filter((name) => !kept.includes(name))) {
+      const used = entry ? [entry.content, id + USED] : [];
+      for (const name of ofFile.filter((name) => !used.includes(name))) {
         // Two tabs may write new versions of a file at once, and a file that one of them is writing cannot be deleted.
         await this.#store.delete(name).then(
           () => (hasDeleted = true),

@@ -28,7 +28,7 @@ interface Beam {
 
 /** A token that may follow a beam. */
 interface Candidate {
-  /** The beam's place. */
+  /** The index of the beam's row. */
   readonly row: number;
   readonly token: number;
   readonly sum: number;
@@ -59,7 +59,7 @@ export async function* searchBeams(
     cache = next;
   };
   // Each beam may end with each of these tokens, and as many beams must be left to continue.
-  const kept = Math.max(2, 1 + eosTokenIds.length) * numBeams;
+  const needed = Math.max(2, 1 + eosTokenIds.length) * numBeams;
   try {
     for (let length = 1; ; length++) {
       // An abort, and other requests, get their turn.
@@ -73,7 +73,7 @@ export async function* searchBeams(
       take(step.cache);
       step.logits.forEach(checkLogits);
       const byModel = step.logits.map(logSoftmax);
-      const candidates = bestCandidates(beams, byModel, settings, kept, length - 1);
+      const candidates = bestCandidates(beams, byModel, settings, needed, length - 1);
       const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);
       const grow = ({ row, token, sum }: Candidate): Beam => ({
         tokens: [...beams[row]!.tokens, token],

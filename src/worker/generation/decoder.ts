@@ -80,7 +80,7 @@ export class Decoder {
   /**
    * Runs the model on the tokens that the cache does not cover.
    * @param rows all tokens of each row: a model without a cache runs on all of them
-   * @param pads how many places of the cache are padding, for each row
+   * @param pads how many positions of the cache are padding, for each row
    * @param side of the padding
    * @throws what the session's run throws; `inference-failed` if the logits are no floats
    */

@@ -4,20 +4,20 @@ import { assemble, sizeOf, type Assembly, type Run } from '../tensors/assemble.j
 import { hasRows, type DecoderInterface } from './decoder-interface.js';
 import { KeyValueCache } from './key-value-cache.js';
 
-/** On which side of its tokens a row has places that count for nothing. */
+/** On which side of its tokens a row has padding. */
 export type PaddingSide = 'left' | 'right';
 
 /** A row of a cache: its tokens, without the padding. */
 export interface RowOfCache {
   readonly cache: KeyValueCache;
   readonly row: number;
-  /** The place of its first token. */
+  /** The position of its first token. */
   readonly start: number;
   /** How many tokens it has. */
   readonly length: number;
 }
 
-/** Returns whether a row can be joined with others: a mask says which tokens count, and each has a place in the cache. */
+/** Returns whether a row can be joined with others: a mask says which tokens count, and each has a position in the cache. */
 export function canJoin({ length, tensors }: KeyValueCache, model: DecoderInterface): boolean {
   const { mask, hiddenStates, cache } = model;
   if (!mask || !hasRows(model) || hiddenStates || cache.length === 0 || length === 0) return false;

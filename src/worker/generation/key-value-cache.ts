@@ -38,7 +38,7 @@ export function useTensors(tensors: readonly Tensor[]): void {
   for (const tensor of tensors) if (tensor instanceof GpuTensor) tensor.use();
 }
 
-/** Returns whether a cache can be made shorter: each of its tensors has one place for each token. */
+/** Returns whether a cache can be made shorter: each of its tensors has one position for each token. */
 export function canBeCut({ cache }: DecoderInterface): boolean {
   return cache.every(({ tokenAxis }) => tokenAxis !== undefined);
 }

@@ -177,15 +177,15 @@ function keepTopP(logits: Float32Array, share: number): void {
   const order = Uint32Array.from(logits.keys())
     .filter((token) => probabilities[token]! >= least)
     .sort((a, b) => probabilities[b]! - probabilities[a]!);
-  const kept = new Map<number, number>();
+  const likeliest = new Map<number, number>();
   let sum = 0;
   for (const token of order) {
-    if (kept.size > 0 && sum >= share) break;
-    kept.set(token, logits[token]!);
+    if (likeliest.size > 0 && sum >= share) break;
+    likeliest.set(token, logits[token]!);
     sum += probabilities[token]!;
   }
   logits.fill(-Infinity);
-  for (const [token, logit] of kept) logits[token] = logit;
+  for (const [token, logit] of likeliest) logits[token] = logit;
 }
 
 /** Returns the largest number; −∞ if there is none. */

@@ -46,7 +46,7 @@ export function noToken(): TabServeError {
 }
 
 /**
- * Returns a random number in 0..1, without 1, by the seed and the token's place in the answer: so an answer that goes
+ * Returns a random number in 0..1, without 1, by the seed and the token's position in the answer: so an answer that goes
  * on in another worker continues with the same numbers. Both are mixed by the finalizer of MurmurHash3.
  */
 export function randomAt(seed: number, position: number): number {

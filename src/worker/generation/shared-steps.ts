@@ -99,7 +99,7 @@ export class SharedSteps {
   }
 
   async #run(row: SharedRow, tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
-    if (this.#side && this.#decoder.canJoin(row.place.cache) && tokens.length - row.length === 1)
+    if (this.#side && this.#decoder.canJoin(row.position.cache) && tokens.length - row.length === 1)
       return await new Promise((resolve, reject) => {
         this.#waiting.push({ row, tokens, resolve, reject });
         this.#consider();
@@ -109,9 +109,9 @@ export class SharedSteps {
 
   /** Moves a row to a cache of its own. */
   async single(row: SharedRow): Promise<void> {
-    if (!row.place.isShared) return;
-    const cache = await this.#decoder.joinRows([row.place], 'left');
-    row.moveTo({ ...row.place, cache, row: 0, start: 0 }, false);
+    if (!row.position.isShared) return;
+    const cache = await this.#decoder.joinRows([row.position], 'left');
+    row.moveTo({ ...row.position, cache, row: 0, start: 0 }, false);
   }
 
   /** Removes a row that has ended, because nobody waits for it. Must be called then. */
@@ -192,10 +192,11 @@ export class SharedSteps {
   /** Returns the rows in one cache, for the caller to free. It is made anew only if a row has joined or left. */
   async #batchOf(rows: readonly SharedRow[], side: PaddingSide): Promise<Batch> {
     const { rows: last, cache } = this.#batch ?? {};
-    const isSame = last?.length === rows.length && last.every((row) => rows.includes(row) && row.place.cache === cache);
+    const isSame =
+      last?.length === rows.length && last.every((row) => rows.includes(row) && row.position.cache === cache);
     if (isSame) return { rows: last, cache: cache!.use() };
-    const places = rows.map(({ place }) => place);
-    return { rows, cache: await this.#decoder.joinRows(places, side) };
+    const positions = rows.map(({ position }) => position);
+    return { rows, cache: await this.#decoder.joinRows(positions, side) };
   }
 
   /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or not with this padding. */
@@ -229,7 +230,7 @@ export class SharedSteps {
 
   async #alone(row: SharedRow, tokens: readonly number[], signal?: AbortSignal): Promise<Float32Array> {
     await this.single(row);
-    const { cache, logits } = await this.#decoder.run([tokens], row.place.cache, signal);
+    const { cache, logits } = await this.#decoder.run([tokens], row.position.cache, signal);
     row.moveTo({ cache, row: 0, start: 0, length: tokens.length }, false);
     return logits[0]!;
   }
@@ -238,11 +239,11 @@ export class SharedSteps {
 /** The tokens of one answer, as far as the model has run on them. */
 export class SharedRow {
   readonly #steps: SharedSteps;
-  #place: RowOfCache & { readonly isShared: boolean };
+  #position: RowOfCache & { readonly isShared: boolean };
 
   constructor(steps: SharedSteps, cache: KeyValueCache) {
     this.#steps = steps;
-    this.#place = { cache, row: 0, start: 0, length: cache.length, isShared: false };
+    this.#position = { cache, row: 0, start: 0, length: cache.length, isShared: false };
   }
 
   /** Whether the model keeps what it has computed of a row. */
@@ -257,17 +258,17 @@ export class SharedRow {
 
   /** How many tokens the model has run on. */
   get length(): number {
-    return this.#place.length;
+    return this.#position.length;
   }
 
-  get place(): RowOfCache & { readonly isShared: boolean } {
-    return this.#place;
+  get position(): RowOfCache & { readonly isShared: boolean } {
+    return this.#position;
   }
 
   /** Takes over a cache. @param isShared whether others are in it, too */
-  moveTo(place: RowOfCache, isShared: boolean): void {
-    this.#place.cache.free();
-    this.#place = { ...place, isShared };
+  moveTo(position: RowOfCache, isShared: boolean): void {
+    this.#position.cache.free();
+    this.#position = { ...position, isShared };
   }
 
   /**
@@ -283,13 +284,13 @@ export class SharedRow {
   async end(): Promise<KeyValueCache> {
     this.#steps.ended(this);
     await this.#steps.single(this);
-    return this.#place.cache;
+    return this.#position.cache;
   }
 
   /** Ends the row without an answer. */
   free(): void {
     this.#steps.ended(this);
-    this.#place.cache.free();
+    this.#position.cache.free();
   }
 }
 

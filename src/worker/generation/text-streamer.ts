@@ -81,8 +81,8 @@ export class TextStreamer {
       this.#isStopped = true;
       return this.#pending.slice(0, Math.min(...at));
     }
-    const kept = Math.max(0, ...this.#stops.map((stop) => overlap(this.#pending, stop)));
-    const given = this.#pending.slice(0, this.#pending.length - kept);
+    const retained = Math.max(0, ...this.#stops.map((stop) => overlap(this.#pending, stop)));
+    const given = this.#pending.slice(0, this.#pending.length - retained);
     this.#pending = this.#pending.slice(given.length);
     return given;
   }

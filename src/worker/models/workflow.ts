@@ -2,7 +2,7 @@
 import { allParts, type Archive, type FileProgress, type Part } from '../../contract/archive.js';
 import type { EngineName } from '../../contract/backends.js';
 import { atNode, messageOf, TabServeError } from '../../contract/errors.js';
-import { MAX_DEPTH, MAX_NODES } from '../../contract/limits.js';
+import { MAX_WORKFLOW_DEPTH, MAX_NODES } from '../../contract/limits.js';
 import { fetchArchive, type ArchiveOptions } from './archive.js';
 import { chosenForNode } from './node-precision.js';
 import { mergeConfig } from './config.js';
@@ -112,7 +112,7 @@ async function readNode(
   const { url } = location;
   const { name, handler, config } = entry;
   if (above.includes(url)) throw circle(name, [...above.slice(above.indexOf(url)), url]);
-  if (above.length > MAX_DEPTH) throw tooDeep(name);
+  if (above.length > MAX_WORKFLOW_DEPTH) throw tooDeep(name);
   const key = keyOf(url, entry);
   // Another node may be reading an archive that this one lies in: then each would wait for the other.
   if (leadsTo(key, parent, waits)) throw circle(name, [above.at(-1)!, url, above.at(-1)!]);
@@ -120,7 +120,7 @@ async function readNode(
   const known = read.get(key);
   if (known) {
     const shared = await known;
-    if (above.length + depthOf(shared) > MAX_DEPTH) throw tooDeep(name);
+    if (above.length + depthOf(shared) > MAX_WORKFLOW_DEPTH) throw tooDeep(name);
     return shared;
   }
   if (read.size === MAX_NODES)
@@ -144,7 +144,10 @@ function depthOf({ nodes = {} }: Archive): number {
 }
 
 function tooDeep(name: string): TabServeError {
-  return new TabServeError('model-config', `nodes.${name}: at most ${MAX_DEPTH} workflows may lie in one another.`);
+  return new TabServeError(
+    'model-config',
+    `nodes.${name}: at most ${MAX_WORKFLOW_DEPTH} workflows may lie in one another.`,
+  );
 }
 
 /**

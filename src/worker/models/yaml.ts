@@ -1,7 +1,7 @@
 import { shorten } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { Yaml } from '../libraries/yaml.js';
-import { MAX_DEPTH, whyTooMuch } from './config-limits.js';
+import { MAX_CONFIG_DEPTH, whyTooMuch } from './config-limits.js';
 
 /** The maximum number of characters. */
 const MAX_LENGTH = 2 ** 19;
@@ -24,7 +24,7 @@ export function parseYaml(text: string, file: string, { CORE_SCHEMA, loadAll, ma
   const schema = CORE_SCHEMA.withTags(mergeTag, { ...mapTag, addPair });
   let documents: unknown[];
   try {
-    documents = loadAll(text, { schema, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES });
+    documents = loadAll(text, { schema, maxDepth: MAX_CONFIG_DEPTH, maxAliases: MAX_ALIASES });
   } catch (cause) {
     throw wrong(describe(cause), cause);
   }

@@ -4,7 +4,7 @@
  */
 import { describeValue, shorten } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { MAX_SIDE } from '../../contract/limits.js';
+import { MAX_TRANSFORM_SIDE } from '../../contract/limits.js';
 import {
   COLOR_ORDERS,
   INTERPOLATIONS,
@@ -57,7 +57,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
       throw invalidValue(
         `${key}.maxSize`,
         maxSize,
-        `an integer ${least}, which must be one number, and at most ${MAX_SIDE}`,
+        `an integer ${least}, which must be one number, and at most ${MAX_TRANSFORM_SIDE}`,
       );
     }
     return { ...options, maxSize };
@@ -77,7 +77,11 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
       ![1, 2, 4].includes(sides.length) ||
       !sides.every((side) => side === 0 || isSide(side))
     )
-      throw invalidValue(`${key}.padding`, options.padding, `an integer in 0..${MAX_SIDE}, or 2 or 4 of them`);
+      throw invalidValue(
+        `${key}.padding`,
+        options.padding,
+        `an integer in 0..${MAX_TRANSFORM_SIDE}, or 2 or 4 of them`,
+      );
     const [left, top = left, right = left, bottom = top] = sides as [number, number?, number?, number?];
     return { padding: [left, top, right, bottom], fill: fill(options.fill ?? 0, `${key}.fill`) };
   },
@@ -223,7 +227,7 @@ function readKeepAspectRatio(value: unknown, size: unknown, key: string): { read
 
 function side(value: unknown, key: string): number {
   if (isSide(value)) return value;
-  throw invalidValue(key, value, `an integer in 1..${MAX_SIDE}`);
+  throw invalidValue(key, value, `an integer in 1..${MAX_TRANSFORM_SIDE}`);
 }
 
 function isNumber(value: unknown): value is number {
@@ -231,7 +235,7 @@ function isNumber(value: unknown): value is number {
 }
 
 function isSide(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= MAX_SIDE;
+  return Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= MAX_TRANSFORM_SIDE;
 }
 
 function isLevel(value: unknown): value is number {
@@ -244,7 +248,7 @@ function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value 
 
 function pair(value: unknown, key: string, others = ''): HeightWidth {
   if (isList(value, isSide) && value.length === 2) return value as unknown as HeightWidth;
-  throw invalidValue(key, value, `${others}[height, width], integers in 1..${MAX_SIDE}`);
+  throw invalidValue(key, value, `${others}[height, width], integers in 1..${MAX_TRANSFORM_SIDE}`);
 }
 
 function fill(value: unknown, key: string): FillColor {

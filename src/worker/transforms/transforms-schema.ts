@@ -1,5 +1,5 @@
 import type { Schema } from '../../shared/json-schema.js';
-import { MAX_SIDE } from '../../contract/limits.js';
+import { MAX_TRANSFORM_SIDE } from '../../contract/limits.js';
 import {
   COLOR_ORDERS,
   INTERPOLATIONS,
@@ -19,7 +19,7 @@ import {
  */
 
 const listOf = (items: Schema, count: number): Schema => ({ type: 'array', items, minItems: count, maxItems: count });
-const side: Schema = { type: 'integer', minimum: 1, maximum: MAX_SIDE };
+const side: Schema = { type: 'integer', minimum: 1, maximum: MAX_TRANSFORM_SIDE };
 const level: Schema = { type: 'integer', minimum: 0, maximum: 255 };
 const fill: Schema = {
   anyOf: [level, listOf(level, 3)],
@@ -42,7 +42,7 @@ const heightWidth: Schema = listOf(side, 2);
 const perChannel: Schema = {
   anyOf: [{ type: 'number' }, listOf({ type: 'number' }, 1), listOf({ type: 'number' }, 3)],
 };
-const length: Schema = { type: 'integer', minimum: 0, maximum: MAX_SIDE };
+const length: Schema = { type: 'integer', minimum: 0, maximum: MAX_TRANSFORM_SIDE };
 const padding: Schema = { anyOf: [length, ...[1, 2, 4].map((sides) => listOf(length, sides))] };
 const size: Schema = { anyOf: [side, heightWidth] };
 const toMultiple: Schema = { enum: [...TO_MULTIPLES] };

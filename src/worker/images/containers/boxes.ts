@@ -10,7 +10,7 @@ export interface Box extends Span {
 const HEADER_BYTES = 8;
 const LONG_HEADER_BYTES = 16;
 /** A grid of the most tiles that its format allows has 65536 items, each with a box. */
-const MAX_BOXES = 100_000;
+const MAX_FILE_BOXES = 100_000;
 
 /**
  * Returns the boxes of a span, in order and without those inside of them.
@@ -25,7 +25,7 @@ export function readBoxes(view: DataView, { start, end }: Span): Box[] {
     // Zero: up to the end.
     const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short === 0 ? end - at : short;
     if (size < header || at + size > end) throw new RangeError('a box has an impossible size');
-    if (boxes.length === MAX_BOXES) throw new RangeError('there are too many boxes');
+    if (boxes.length === MAX_FILE_BOXES) throw new RangeError('there are too many boxes');
     boxes.push({ type: readType(view, at + 4), start: at + header, end: at + size });
     at += size;
   }

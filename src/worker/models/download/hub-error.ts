@@ -1,5 +1,5 @@
 import { TabServeError } from '../../../contract/errors.js';
-import { placeOf } from '../../../shared/hub.js';
+import { hubRepositoryOf } from '../../../shared/hub.js';
 
 /**
  * Returns the error for what the Hub says in `X-Error-Code` about a repository; undefined if it says only that a file is
@@ -46,9 +46,9 @@ export function hubError(
 
 /** Returns the names of the repository and of the revision. */
 function namesIn(url: URL): readonly [name: string, revision: string] {
-  const place = placeOf(url);
+  const repository = hubRepositoryOf(url);
   const [, name = '', revision = 'main'] =
     /^\/api\/models\/([^/]+\/[^/]+)\/revision\/([^/]+)/.exec(url.pathname) ??
-    ([undefined, place?.name, place?.revision] as const);
+    ([undefined, repository?.name, repository?.revision] as const);
   return [name, decodeURIComponent(revision)];
 }

@@ -3,7 +3,7 @@ import { TabServeError } from '../../../contract/errors.js';
 import { shorten } from '../../../contract/describe-value.js';
 import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
-import { placeOf } from '../../../shared/hub.js';
+import { hubRepositoryOf } from '../../../shared/hub.js';
 import { readText } from '../json.js';
 import type { Source } from '../sources/source.js';
 
@@ -29,12 +29,12 @@ export async function noRepository(source: Source): Promise<TabServeError> {
 /** Adds to the error for a repository of the Hub without ONNX files where the model may be in ONNX. */
 export async function withExports(error: TabServeError, source: Source): Promise<TabServeError> {
   const { url, paths } = source;
-  const place = URL.canParse(url) ? placeOf(new URL(url)) : undefined;
-  if (error.code !== 'model-not-found' || !place || !paths || paths.some((path) => path.endsWith('.onnx')))
+  const repository = URL.canParse(url) ? hubRepositoryOf(new URL(url)) : undefined;
+  if (error.code !== 'model-not-found' || !repository || !paths || paths.some((path) => path.endsWith('.onnx')))
     return error;
-  const own = place.name.toLowerCase();
+  const own = repository.name.toLowerCase();
   const named = (await namedByCard(source)).filter((name) => name.toLowerCase() !== own).slice(0, MAX_NAMED);
-  const search = `https://huggingface.co/models?library=onnx&search=${encodeURIComponent(place.name.split('/')[1]!)}`;
+  const search = `https://huggingface.co/models?library=onnx&search=${encodeURIComponent(repository.name.split('/')[1]!)}`;
   const advice =
     named.length > 0
       ? `Its card names ${named.map((name) => `hf:${name}`).join(', ')}.`

@@ -90,15 +90,15 @@ export function declaredIn(tail: Uint8Array): Uint8Array<ArrayBuffer> | undefine
 function ends(bytes: Uint8Array, failed: Set<string>): Record<'graph' | 'metadata', readonly Uint8Array[]> | undefined {
   const graph: Uint8Array[] = [];
   const metadata: Uint8Array[] = [];
-  const places: string[] = [];
+  const positions: string[] = [];
   let isAfter = false;
   let hasOutput = false;
   try {
     for (const { field, value, whole } of fields(bytes)) {
       isAfter ||= field === OPSET;
-      const place = `${isAfter} ${whole.byteOffset}`;
-      places.push(place);
-      if (failed.has(place) || !(isAfter ? AFTER_GRAPH : AFTER_WEIGHTS).has(field)) throw new RangeError('no end');
+      const position = `${isAfter} ${whole.byteOffset}`;
+      positions.push(position);
+      if (failed.has(position) || !(isAfter ? AFTER_GRAPH : AFTER_WEIGHTS).has(field)) throw new RangeError('no end');
       hasOutput ||= field === OUTPUT;
       if (!isAfter && (field === INPUT || field === OUTPUT)) {
         if (!isValue(value)) throw new RangeError('no value');
@@ -110,7 +110,7 @@ function ends(bytes: Uint8Array, failed: Set<string>): Record<'graph' | 'metadat
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  for (const place of places) failed.add(place);
+  for (const position of positions) failed.add(position);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { HubListing } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { MAX_LABELS_BYTES } from '../../../contract/limits.js';
-import { placeOf } from '../../../shared/hub.js';
+import { hubRepositoryOf } from '../../../shared/hub.js';
 import { listingUrl, readListing } from '../../../shared/hub-listing.js';
 import { fetchFile, type FetchOptions } from '../download/fetch-file.js';
 import { textOf } from '../read-blob.js';
@@ -16,14 +16,14 @@ import { textOf } from '../read-blob.js';
  * @throws `network` if the Hub cannot be reached; `aborted`
  */
 export async function fetchListing(url: URL, options: FetchOptions): Promise<HubListing | undefined> {
-  const place = placeOf(url);
-  if (!place) return undefined;
+  const repository = hubRepositoryOf(url);
+  if (!repository) return undefined;
   const { onProgress: _, integrity: __, found: ___, ...others } = options;
   let copy: Blob | undefined;
   const read = async (file: Blob | undefined): Promise<HubListing | undefined> =>
-    file && readListing(await textOf(file), place);
+    file && readListing(await textOf(file), repository);
   try {
-    const from = listingUrl(place);
+    const from = listingUrl(repository);
     // The folder's own URL: so the list is deleted with its files.
     const file = await fetchFile(new URL('.', url), 'the list of files', {
       ...others,

@@ -42,8 +42,8 @@ export const NO_TRACKS: TrackerState = { frame: 0, lastId: 0, tracks: [] };
  * The largest numbers of boxes in a frame, and of objects that are not seen: those with the highest scores, and those
  * that were seen last. Assigning takes a time that grows with the third power of their numbers.
  */
-export const [MAX_BOXES, MAX_LOST] = [500, 500];
-/** Boxes of a lower score are not looked at. */
+export const [MAX_TRACKED_BOXES, MAX_LOST_TRACKS] = [500, 500];
+/** Boxes of a lower score are ignored. */
 const LOW_SCORE = 0.1;
 /** A track begins with a score that is higher than `highScore` by so much. */
 const MORE_TO_BEGIN = 0.1;
@@ -68,7 +68,7 @@ export function track(
   const solid = highest(
     [...boxes.keys()].filter((at) => boxes[at]!.xmax > boxes[at]!.xmin && boxes[at]!.ymax > boxes[at]!.ymin),
     (at) => scores[at]!,
-    MAX_BOXES,
+    MAX_TRACKED_BOXES,
   );
   const high = solid.filter((at) => scores[at]! > highScore);
   const low = solid.filter((at) => scores[at]! > LOW_SCORE && scores[at]! < highScore);
@@ -115,7 +115,7 @@ export function track(
     ...first.tracks.filter((one) => one.isLost),
     ...second.tracks.map((one) => ({ ...one, isLost: true })),
   ].filter((one) => frame - one.seen <= maxLost + 1);
-  const lost = highest(stillLost, ({ seen }) => seen, MAX_LOST);
+  const lost = highest(stillLost, ({ seen }) => seen, MAX_LOST_TRACKS);
   const inOrder = moved.flatMap((one) => (one.isLost ? [] : (seen.find(({ id }) => id === one.id) ?? [])));
   const found = seen.filter((one) => !inOrder.includes(one));
   const tracks = withoutDuplicates([...inOrder, ...begun, ...found], lost);

@@ -58,13 +58,13 @@ export async function segmentsOf(
   const size = masks.width * masks.height;
   const count = masks.channels;
   const [choose, valueOf] = subtask === 'instance' ? [likeliestPairs, identity] : [likeliestClasses, logistic];
-  const kept = choose(classes, count).filter(({ score }) => score > thresholds.score);
-  if (kept.length === 0) return [];
+  const chosen = choose(classes, count).filter(({ score }) => score > thresholds.score);
+  if (chosen.length === 0) return [];
 
   const own = side === undefined ? { width: masks.width, height: masks.height } : { width: side, height: side };
   const square = side === undefined ? undefined : { columns: axis(side, masks.width), rows: axis(side, masks.height) };
-  const data = new Float32Array(kept.length * own.width * own.height);
-  for (const [at, { query }] of kept.entries()) {
+  const data = new Float32Array(chosen.length * own.width * own.height);
+  for (const [at, { query }] of chosen.entries()) {
     const map = masks.data.subarray(query * size, (query + 1) * size);
     const logits = square ? bilinear({ ...masks, channels: 1, data: map }, square) : map;
     data.set(logits.map(valueOf), at * own.width * own.height);
@@ -72,14 +72,14 @@ export async function segmentsOf(
 
   const [columns, rows] = [grid.columns.size, grid.rows.size];
   const owners = new Uint16Array(columns * rows).fill(NONE);
-  const areas = new Float64Array(kept.length);
-  const ownAreas = new Float64Array(kept.length);
+  const areas = new Float64Array(chosen.length);
+  const ownAreas = new Float64Array(chosen.length);
   const visit = (values: Float64Array, y: number): void => {
     for (let x = grid.columns.first; x < grid.columns.end; x++) {
       let owner = 0;
       let best = -Infinity;
-      for (let at = 0; at < kept.length; at++) {
-        const value = values[at * columns + x]! * kept[at]!.score;
+      for (let at = 0; at < chosen.length; at++) {
+        const value = values[at * columns + x]! * chosen[at]!.score;
         if (value >= thresholds.mask) ownAreas[at]! += 1;
         if (value > best) [owner, best] = [at, value];
       }
@@ -87,9 +87,9 @@ export async function segmentsOf(
       areas[owner]! += 1;
     }
   };
-  await eachRowWithPauses({ ...own, channels: kept.length, data, layout: 'NCHW' }, grid, visit, pause);
+  await eachRowWithPauses({ ...own, channels: chosen.length, data, layout: 'NCHW' }, grid, visit, pause);
   const segments: Segment[] = [];
-  for (const [at, { score, classIndex }] of kept.entries()) {
+  for (const [at, { score, classIndex }] of chosen.entries()) {
     if (!(ownAreas[at]! > 0 && areas[at]! / ownAreas[at]! > thresholds.overlap)) continue;
     await pause();
     const found = runMask(columns, rows, (index) => owners[index] === at);

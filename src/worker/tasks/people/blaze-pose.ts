@@ -77,7 +77,7 @@ export function readBlazePose(
   side: number,
   all: Tensors,
 ): BlazePoseReading {
-  // The mean of places that is weighted by logits may lie anywhere.
+  // The mean of positions, weighted by logits, may lie anywhere.
   checkScores(heatmap!, 'probabilities', false);
   const refined = refinePoints(points!, { count: COUNT, stride: STRIDE, side }, { data: heatmap!, side: MAP });
   const placed = readPoints(refined, { count: COUNT, stride: STRIDE, side, region });

@@ -19,7 +19,7 @@ export interface KeyPointRows {
 
 /**
  * Reads rows of `[score, cx, cy, width, height, x, y, …]`, one for each anchor: the score is a logit, the rest is in
- * pixels of the tensor, and places are relative to the anchor's center.
+ * pixels of the tensor, and positions are relative to the anchor's center.
  * @returns those whose score is at least `least`, in 0..1, and whose box has an inside, in pixels of the tensor
  */
 export function readKeyPoints(
@@ -34,18 +34,18 @@ export function readKeyPoints(
     const score = logistic(Math.min(Math.max(rows[at]!, -MAX_LOGIT), MAX_LOGIT));
     if (score < least) continue;
     const [anchorX, anchorY] = [anchors[row * 4]! * side, anchors[row * 4 + 1]! * side];
-    const place = (column: number): { readonly x: number; readonly y: number } => ({
+    const pointAt = (column: number): { readonly x: number; readonly y: number } => ({
       x: anchorX + rows[at + column]!,
       y: anchorY + rows[at + column + 1]!,
     });
-    const { x, y } = place(1);
+    const { x, y } = pointAt(1);
     const [halfWidth, halfHeight] = [rows[at + 3]! / 2, rows[at + 4]! / 2];
     // A model may predict sides below 0; MediaPipe drops such boxes, too.
     if (!(halfWidth > 0 && halfHeight > 0)) continue;
     found.push({
       score,
       box: { xmin: x - halfWidth, ymin: y - halfHeight, xmax: x + halfWidth, ymax: y + halfHeight },
-      landmarks: points.map((name, point) => ({ ...place(5 + 2 * point), name })),
+      landmarks: points.map((name, point) => ({ ...pointAt(5 + 2 * point), name })),
     });
   }
   return found;

@@ -202,10 +202,10 @@ export abstract class LandmarkWorkflow<Found extends FoundLandmarks> extends Wor
     const limit = this.param<number>('maxDetections', row.index, row.context);
     const detected = detects ? (await this.findRegions(row)).filter(hasInside).map((region) => ({ region })) : [];
     const areOthers = followed.length === 0 && this.detectsEachOnce;
-    const places = areOthers ? detected.slice(0, limit) : distinct([...followed, ...detected], limit);
+    const regions = areOthers ? detected.slice(0, limit) : distinct([...followed, ...detected], limit);
     const readings = await this.readRegions(
       row,
-      places.map(({ region }) => region),
+      regions.map(({ region }) => region),
     );
     // Two that are followed may come to be the same one.
     if (!this.follows || areOthers) return readings.slice(0, limit);

@@ -48,11 +48,11 @@ export function simccForm({ outputs }: ModelFacts, size: Size): PersonForm {
         ]);
       for (const { data } of [xs!, ys!]) checkScores(data, 'logits', false);
       return Array.from({ length: count }, (_, at) => {
-        const place = simccPoint(
+        const inCrop = simccPoint(
           xs!.data.subarray(at * across, (at + 1) * across),
           ys!.data.subarray(at * down, (at + 1) * down),
         );
-        return pointOf(place, region);
+        return pointOf(inCrop, region);
       });
     },
   };
@@ -78,7 +78,7 @@ export function heatMapForm({ output }: ModelFacts, size: Size): PersonForm {
     },
     read([maps], region) {
       const [count, height, width] = maps!.dims as readonly [number, number, number];
-      // A map of one cell shows no place.
+      // A map of one cell shows no position.
       if (count === 0 || height < 2 || width < 2)
         throw poseMisfit('heatmaps', expected, [{ name: output.name, dims: ['rows', ...maps!.dims] }]);
       checkScores(maps!.data, 'logits', false);
@@ -89,14 +89,14 @@ export function heatMapForm({ output }: ModelFacts, size: Size): PersonForm {
           height,
         );
         // The last cell is the last pixel.
-        const place = { x: (x / (width - 1)) * (1 - 1 / columns), y: (y / (height - 1)) * (1 - 1 / rows), score };
-        return pointOf(place, region);
+        const inCrop = { x: (x / (width - 1)) * (1 - 1 / columns), y: (y / (height - 1)) * (1 - 1 / rows), score };
+        return pointOf(inCrop, region);
       });
     },
   };
 }
 
-/** Converts a place in fractions of a crop to a point of the photo. */
+/** Converts a point in fractions of a crop to a point of the photo. */
 function pointOf(
   { x, y, score }: ReturnType<typeof simccPoint>,
   region: Region,

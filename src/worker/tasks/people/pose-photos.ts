@@ -45,16 +45,16 @@ export function moveNetForm({ output }: ModelFacts): PhotoForm {
 
 function moveNetPose(numbers: Float32Array, placement: Placement): Pose {
   const { tensorWidth, tensorHeight } = placement;
-  const place = (at: number): { readonly x: number; readonly y: number } =>
+  const pointAt = (at: number): { readonly x: number; readonly y: number } =>
     toImage({ x: numbers[at + 1]! * tensorWidth, y: numbers[at]! * tensorHeight }, placement);
   const points = Array.from({ length: POINTS }, (_, at) => ({
-    ...place(at * 3),
+    ...pointAt(at * 3),
     score: inUnit(numbers[at * 3 + 2]!),
   }));
   if (numbers.length < PERSON) return { score: meanScore(points), box: boxAround(points), points };
   return {
     score: inUnit(numbers[PERSON - 1]!),
-    box: boxAround([place(POINTS * 3), place(POINTS * 3 + 2)]),
+    box: boxAround([pointAt(POINTS * 3), pointAt(POINTS * 3 + 2)]),
     points,
   };
 }

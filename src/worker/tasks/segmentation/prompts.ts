@@ -26,7 +26,7 @@ export type Prompts = Required<Omit<PromptedImage, 'image'>>;
  * The largest numbers of points and boxes in a request. The decoder's memory grows with the square of the points, and
  * has masks for each box.
  */
-const [MAX_POINTS, MAX_BOXES] = [1000, 100];
+const [MAX_POINTS, MAX_PROMPT_BOXES] = [1000, 100];
 
 const KEYS = ['image', 'points', 'labels', 'boxes'] as const;
 
@@ -44,7 +44,7 @@ export function readPrompts(input: PromptedImage, takesBoxes: boolean): Required
   checkNumbers('boxes', boxes, 4, '[x1, y1, x2, y2]');
   for (const [key, { length }, most] of [
     ['points', points, MAX_POINTS],
-    ['boxes', boxes, MAX_BOXES],
+    ['boxes', boxes, MAX_PROMPT_BOXES],
   ] as const)
     if (length > most) throw invalidInput(`${key}: there are ${length}, and a request has at most ${most}.`);
   if (points.length === 0 && boxes.length === 0)

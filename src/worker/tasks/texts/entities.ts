@@ -12,7 +12,7 @@ export interface ScoredToken {
   readonly end: number;
   /** Its index among the model's tokens. */
   readonly index: number;
-  /** Whether it goes on with the word of the token before. */
+  /** Whether it continues the word of the previous token. */
   readonly continues: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Finds where two texts that overlap are joined: `_find_longest_common_sequence` of transformers. The second one is
- * moved over the first, and the place counts where the largest share of their tokens is equal; of two places, that where
- * more of them overlap. They are joined in the middle of it.
+ * moved over the first, to where the largest share of the overlapping tokens is equal; of two such offsets, to the one
+ * with the longer overlap. They are joined in the middle of the overlap.
  */
 export function seam(
   left: readonly number[],

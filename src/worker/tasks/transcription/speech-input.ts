@@ -15,8 +15,8 @@ const SPECTROGRAM = 'WhisperFeatureExtractor';
 const SAMPLES = 'Wav2Vec2FeatureExtractor';
 /** Moonshine's convolutions have kernels of 127, 7 and 3, and strides of 64, 3 and 2. */
 const MOONSHINE_LEAST = ((3 - 1) * 3 + 7 - 1) * 64 + 127;
-/** Frames of the spectrogram for each place of the encoder: its second convolution takes every other one. */
-const FRAMES_PER_PLACE = 2;
+/** Frames of the spectrogram for each position of the encoder: its second convolution takes every other one. */
+const FRAMES_PER_POSITION = 2;
 
 /** Makes an encoder's inputs. */
 export interface SpeechInput {
@@ -53,7 +53,7 @@ class SpectrogramInput implements SpeechInput {
     this.sampleRate = options.sampleRate;
     this.frames = frames;
     this.window = options.windowLength / options.sampleRate;
-    this.step = (this.window / frames) * FRAMES_PER_PLACE;
+    this.step = (this.window / frames) * FRAMES_PER_POSITION;
   }
 
   feeds(samples: Float32Array): Tensors {
@@ -144,14 +144,14 @@ function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config
   if (!isSize(hop) || (window * sampleRate) % hop > 0)
     throw wrong('hop_length', hop, 'a number of samples that divides those of chunk_length');
   if (typeof padding !== 'number') throw wrong('padding_value', padding, 'a sample');
-  const places = config['max_source_positions'] ?? 1500;
+  const positions = config['max_source_positions'] ?? 1500;
   const frames = (window * sampleRate) / hop;
-  if (places !== frames / FRAMES_PER_PLACE)
+  if (positions !== frames / FRAMES_PER_POSITION)
     throw underivable(
       HF_CONFIG,
       'max_source_positions',
-      places,
-      `${frames / FRAMES_PER_PLACE}, one for each two frames of ${PREPROCESSOR}`,
+      positions,
+      `${frames / FRAMES_PER_POSITION}, one for each two frames of ${PREPROCESSOR}`,
       'The files are of two models.',
     );
   const { name, dims } = encoder.input;

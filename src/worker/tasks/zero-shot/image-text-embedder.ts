@@ -105,8 +105,8 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
   /** Returns the vectors of texts: the cached ones, and those that the part computes for the others. */
   async #textVectors(texts: readonly TextInput[], context: Context): Promise<readonly (Embedding | PredictionError)[]> {
     const vectors = texts.map((text): Embedding | PredictionError | undefined => {
-      const kept = context.kept.get(keyOf(text)) as Embedding | undefined;
-      return kept && transferred(kept.slice());
+      const cached = context.kept.get(keyOf(text)) as Embedding | undefined;
+      return cached && transferred(cached.slice());
     });
     const places = [...vectors.keys()].filter((at) => !vectors[at]);
     const made = await this.#text.handle(

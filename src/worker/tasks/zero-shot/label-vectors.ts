@@ -59,15 +59,15 @@ export function firstColumns(matrix: Tensor, columns: number): Tensor {
 }
 
 /** Returns the logits `[images, texts]`, float32, of a run with the first label alone. */
-export function logitsOf(outputs: Tensors, logits: string, kept: LabelVectors): Tensor {
+export function logitsOf(outputs: Tensors, logits: string, cached: LabelVectors): Tensor {
   const first = toFloats(outputs[logits]!);
   const firstProducts = products(outputs, toFloats(outputs[VECTORS.texts]!))!;
-  const all = products(outputs, kept.texts)!;
+  const all = products(outputs, cached.texts)!;
   const columns = all.length / first.length;
   // The first label's own output has the bias in it.
   const data = Float32Array.from(all, (product, at) => {
     const row = Math.floor(at / columns);
-    return first[row]! + kept.scale * (product - firstProducts[row]!);
+    return first[row]! + cached.scale * (product - firstProducts[row]!);
   });
   return { dtype: 'float32', dims: [first.length, columns], data };
 }

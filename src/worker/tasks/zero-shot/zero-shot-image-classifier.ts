@@ -140,10 +140,10 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
     const { name } = this.outputInfo;
     const texts = this.#allTexts(context);
     const key = JSON.stringify(texts);
-    const kept = context.kept.get(key) as LabelVectors | undefined;
-    if (kept) {
-      const runs = await this.#texts.run(inputs, this.#texts.feeds(texts.slice(0, 1), kept.tokens), context);
-      return { [name]: concat(runs.map((outputs) => logitsOf(outputs, name, kept))) };
+    const cached = context.kept.get(key) as LabelVectors | undefined;
+    if (cached) {
+      const runs = await this.#texts.run(inputs, this.#texts.feeds(texts.slice(0, 1), cached.tokens), context);
+      return { [name]: concat(runs.map((outputs) => logitsOf(outputs, name, cached))) };
     }
     // The products with two labels do not tell the scale; those with the letter beside them do.
     // If the model quantizes at run time, a label that is read alone has other numbers than beside others.

@@ -24,13 +24,13 @@ export function readMerges(json: unknown, ids: ReadonlyMap<string, number>): Mer
     Int32Array,
     Int32Array,
   ];
-  const placeOf = (left: number, right: number): number => {
-    let place = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
-    for (place = (place ^ (place >>> 15)) & mask; table[place] !== 0; place = (place + 1) & mask) {
-      const rank = table[place]! - 1;
+  const slotOf = (left: number, right: number): number => {
+    let slot = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+    for (slot = (slot ^ (slot >>> 15)) & mask; table[slot] !== 0; slot = (slot + 1) & mask) {
+      const rank = table[slot]! - 1;
       if (lefts[rank] === left && rights[rank] === right) break;
     }
-    return place;
+    return slot;
   };
   let rank = 0;
   for (let at = 0; at < json.length; at++) {
@@ -43,9 +43,9 @@ export function readMerges(json: unknown, ids: ReadonlyMap<string, number>): Mer
     lefts[rank] = left;
     rights[rank] = right;
     merged[rank] = both;
-    table[placeOf(left, right)] = ++rank;
+    table[slotOf(left, right)] = ++rank;
   }
-  return { rankOf: (left, right) => table[placeOf(left, right)]! - 1, mergedAt: (of) => merged[of]! };
+  return { rankOf: (left, right) => table[slotOf(left, right)]! - 1, mergedAt: (of) => merged[of]! };
 }
 
 function partsOf(pair: unknown): readonly string[] {
@@ -53,6 +53,6 @@ function partsOf(pair: unknown): readonly string[] {
   return Array.isArray(pair) && pair.every((part) => typeof part === 'string') ? pair : [];
 }
 
-function wrongMerge(place: string, expected: string, value: unknown): Error {
-  return wrongValue(`tokenizer.json: model.merges${place}`, expected, value, 'model-format');
+function wrongMerge(where: string, expected: string, value: unknown): Error {
+  return wrongValue(`tokenizer.json: model.merges${where}`, expected, value, 'model-format');
 }

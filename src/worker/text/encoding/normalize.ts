@@ -107,8 +107,8 @@ const CHINESE =
 
 function cleaned(text: AlignedText): AlignedText {
   // oxlint-disable-next-line no-control-regex
-  const kept = text.filter((character) => /^[\t\n\r]$|^[^\0\uFFFD\p{Cc}\p{Cf}\p{Co}]$/u.test(character));
-  return kept.transform(Array.from(kept.text, (character) => [isWhiteSpace(character) ? ' ' : character, 0]));
+  const visible = text.filter((character) => /^[\t\n\r]$|^[^\0\uFFFD\p{Cc}\p{Cf}\p{Co}]$/u.test(character));
+  return visible.transform(Array.from(visible.text, (character) => [isWhiteSpace(character) ? ' ' : character, 0]));
 }
 
 function lowercase(text: AlignedText): AlignedText {

@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import { assign } from '../../../../../src/worker/outputs/tracking/assignment.ts';
-import { MAX_BOXES, MAX_LOST, NO_TRACKS, track } from '../../../../../src/worker/outputs/tracking/byte-track.ts';
+import {
+  MAX_TRACKED_BOXES,
+  MAX_LOST_TRACKS,
+  NO_TRACKS,
+  track,
+} from '../../../../../src/worker/outputs/tracking/byte-track.ts';
 import { boxOf } from '../../../../../src/worker/outputs/tracking/kalman.ts';
 
 interface Sequence {
@@ -62,12 +67,12 @@ test('a frame of very many boxes, and objects that are never seen again, cost bo
   const scores = Array.from({ length: 3000 }, (_, at) => 0.5 + at / 10_000);
   const many = track(NO_TRACKS, grid(3000, 0), scores, options);
   // Those with the highest scores have ids.
-  expect(many.ids.map((id) => id !== undefined)).toEqual(scores.map((_, at) => at >= 3000 - MAX_BOXES));
+  expect(many.ids.map((id) => id !== undefined)).toEqual(scores.map((_, at) => at >= 3000 - MAX_TRACKED_BOXES));
   let { state } = many;
   for (let frame = 1; frame <= 20; frame++)
     ({ state } = track(state, frame % 2 ? [] : grid(100, 1e4 * frame), scores.slice(0, 100), options));
-  expect(state.tracks.filter(({ isLost }) => isLost).length).toBeLessThanOrEqual(MAX_LOST);
-  expect(state.tracks.length).toBeLessThanOrEqual(MAX_BOXES + MAX_LOST);
+  expect(state.tracks.filter(({ isLost }) => isLost).length).toBeLessThanOrEqual(MAX_LOST_TRACKS);
+  expect(state.tracks.length).toBeLessThanOrEqual(MAX_TRACKED_BOXES + MAX_LOST_TRACKS);
 });
 
 test('the assignment has the least sum of all', () => {
