@@ -12,7 +12,6 @@ export interface Modules {
   readonly errors: typeof import('../src/contract/errors.ts');
   readonly meanings: typeof import('../src/contract/error-meanings.ts');
   readonly settings: typeof import('../src/contract/settings.ts');
-  readonly settingTexts: typeof import('../src/contract/setting-texts.ts');
   readonly metrics: typeof import('../src/shared/metrics/built-in.ts');
   readonly threads: typeof import('../src/shared/threads.ts');
   readonly budget: typeof import('../src/page/workers/budget.ts');

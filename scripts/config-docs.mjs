@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
-import { paramSchemas } from './param-schemas.mjs';
+import { paramSchemas, settingTexts } from './param-schemas.mjs';
 import { handlerSources, taskLists } from './task-lists.mjs';
 import { SPECS } from './tests/map.mjs';
 
@@ -26,7 +26,6 @@ const SOURCES = {
   errors: 'contract/errors',
   meanings: 'contract/error-meanings',
   settings: 'contract/settings',
-  settingTexts: 'contract/setting-texts',
   metrics: 'shared/metrics/built-in',
   threads: 'shared/threads',
   budget: 'page/workers/budget',
@@ -68,11 +67,11 @@ export const ADVICE = {
   unsupported: 'Choose another way; the message says which there are.',
 };
 
-/** Adds the texts of settings to entries that have none. */
-function withTexts(entries, { SETTING_TEXTS }) {
-  const pairs = Object.entries(entries);
+/** Adds the texts of settings to their entries. */
+function withTexts(entries) {
+  const texts = settingTexts();
   return Object.fromEntries(
-    pairs.map(([key, entry]) => [key, { ...entry, description: entry.description ?? SETTING_TEXTS[key] }]),
+    Object.entries(entries).map(([key, entry]) => [key, { ...entry, description: texts[key] }]),
   );
 }
 
@@ -100,7 +99,7 @@ function engineSchema({ ENGINE_SCHEMA }, described) {
   );
 }
 
-export async function configSchema({ registry, models, transforms, settingTexts }, described) {
+export async function configSchema({ registry, models, transforms }, described) {
   const section = (properties, description) => ({
     type: 'object',
     description,
@@ -118,7 +117,7 @@ export async function configSchema({ registry, models, transforms, settingTexts 
   };
   const detailed = (schema) =>
     schema.imageProcessing ? { ...schema, imageProcessing: { $ref: '#/definitions/imageProcessing' } } : schema;
-  const { handler, engine, ...serving } = models.CONFIG_SCHEMA;
+  const { handler, engine, ...serving } = withTexts(models.CONFIG_SCHEMA);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'model-config.yaml of TabServe',
@@ -129,7 +128,7 @@ export async function configSchema({ registry, models, transforms, settingTexts 
         anyOf: schemas.map(([name]) => ({ $ref: `#/definitions/${name}` })),
       },
       engine: section(engineSchema(models, described), engine.description),
-      ...withTexts(serving, settingTexts),
+      ...serving,
     },
     definitions: {
       ...Object.fromEntries(schemas.map(([name, schema]) => [name, section(detailed(schema), `handler: of ${name}.`)])),
@@ -140,19 +139,7 @@ export async function configSchema({ registry, models, transforms, settingTexts 
 
 export async function withTables(
   page,
-  {
-    registry,
-    schema: { expected },
-    models,
-    transforms,
-    errors,
-    meanings,
-    settings,
-    settingTexts,
-    metrics,
-    threads,
-    budget,
-  },
+  { registry, schema: { expected }, models, transforms, errors, meanings, settings, metrics, threads, budget },
   described,
 ) {
   const { image_classifier, text_classifier, ...others } = await classes(registry);
@@ -175,15 +162,12 @@ export async function withTables(
     'explain images': keyTable(described.ImageExplainParams, expected),
     'explain texts': keyTable(described.TextExplainParams, expected),
     engine: keyTable(engineSchema(models, described), expected),
-    serving: keyTable(withTexts(serving, settingTexts), expected),
-    settings: settingsTable(withTexts(settings.SERVING, settingTexts), expected),
-    'client settings': settingsTable(withTexts(settings.CLIENT_SETTINGS, settingTexts), expected),
-    'keys over HTTP': keyTable(
-      withTexts({ ...settings.OVER_HTTP, useJobTicket: serving.useJobTicket }, settingTexts),
-      expected,
-    ),
-    'sequence settings': settingsTable(withTexts(settings.SEQUENCE_SETTINGS, settingTexts), expected),
-    'request settings': settingsTable(withTexts(settings.REQUEST_SETTINGS, settingTexts), expected),
+    serving: keyTable(withTexts(serving), expected),
+    settings: settingsTable(withTexts(settings.SERVING), expected),
+    'client settings': settingsTable(withTexts(settings.CLIENT_SETTINGS), expected),
+    'keys over HTTP': keyTable(withTexts({ ...settings.OVER_HTTP, useJobTicket: serving.useJobTicket }), expected),
+    'sequence settings': settingsTable(withTexts(settings.SEQUENCE_SETTINGS), expected),
+    'request settings': settingsTable(withTexts(settings.REQUEST_SETTINGS), expected),
     errors: errorTable(errors, meanings),
     metrics: metricsTable(metrics),
     threads: threadsTable(threads, budget),

@@ -8,3 +8,6 @@ export function paramSchemas(): Promise<{
   readonly sources: Readonly<Record<string, string>>;
   readonly described: Described;
 }>;
+
+/** Returns what the docblocks of settings say, by the settings' names. */
+export function settingTexts(): Readonly<Record<string, string>>;

@@ -18,6 +18,8 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const WORKER = `${ROOT}src/worker/`;
 /** Types that no class names, and in which folder their schemas are. */
 const OTHERS = [{ file: 'src/contract/archive.ts', type: 'EngineOptions', folder: 'models' }];
+/** Where the tables of settings are. */
+const SETTINGS = ['src/contract/settings.ts', 'src/worker/models/config.ts'];
 const KEYWORDS = new Set([
   'minimum',
   'maximum',
@@ -73,6 +75,19 @@ ${own.map(({ constant, schema }) => `export const ${constant}: ConfigSchema = ${
     sources[path] = (await format(path, text, options)).code;
   }
   return { sources, described: Object.fromEntries(schemas.map(({ name, schema }) => [name, schema])) };
+}
+
+/** Returns what the docblocks of settings say, by the settings' names. */
+export function settingTexts() {
+  const texts = {};
+  const visit = (node) => {
+    const text = ts.isPropertyAssignment(node) && docblockOf(node).text;
+    if (text) texts[node.name.getText()] = text;
+    ts.forEachChild(node, visit);
+  };
+  for (const path of SETTINGS)
+    visit(ts.createSourceFile(path, readFileSync(ROOT + path, 'utf8'), ts.ScriptTarget.ES2022, true));
+  return texts;
 }
 
 function foldersOf(room) {

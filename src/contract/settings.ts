@@ -22,8 +22,7 @@ interface Setting extends Range {
 }
 
 // The tables below are the only place where these settings have a name, a range and a default. An editor shows the
-// docblock of an entry as the option's documentation; a unit test compares it with `default`, and with the text for the
-// docs, which no app needs: `setting-texts.ts`.
+// docblock of an entry as the option's documentation; the docs have it, too. A unit test compares it with `default`.
 
 /**
  * How a model is served: TorchServe's keys that apply in a browser tab. They are set at the top of `model-config.yaml`

@@ -9,13 +9,7 @@ import type { ClientOptions } from './client-options.js';
 import { absoluteUrl, folderUrl } from './values.js';
 
 const KEYS = ['url', 'model', 'version', 'protocol', 'binary', 'headers', 'credentials', 'timeout'];
-const TIMEOUT = {
-  type: 'number',
-  exclusiveMinimum: 0,
-  maximum: MAX_DELAY_MS,
-  default: 30_000,
-  description: 'Milliseconds for which one HTTP request waits for its answer.',
-} as const;
+const TIMEOUT = { type: 'number', exclusiveMinimum: 0, maximum: MAX_DELAY_MS, default: 30_000 } as const;
 const NAMES: ReadonlySet<string> = new Set(['remote', 'remote/http']);
 
 /** What the option `remote` says. */

@@ -14,8 +14,14 @@ import { readText } from './json.js';
 
 /** The top level of `model-config.yaml`: the two sections, and those of TorchServe's keys that apply in a browser. */
 export const CONFIG_SCHEMA: ConfigSchema = {
-  handler: { type: 'object', description: "The handler's own keys." },
-  engine: { type: 'object', description: "The engine's keys." },
+  /** The handler's own keys. */
+  handler: { type: 'object' },
+  /** The engine's keys. */
+  engine: { type: 'object' },
+  /**
+   * The archives of a workflow's nodes, by the node's name: a path in this archive or a URL; or { archive, handler,
+   * config }, with a built-in handler and a config that are taken over the archive's own (docs/workflows.md#the-archive).
+   */
   nodes: {
     type: 'object',
     additionalProperties: {
@@ -27,16 +33,11 @@ export const CONFIG_SCHEMA: ConfigSchema = {
         },
       ],
     },
-    description:
-      "The archives of a workflow's nodes, by the node's name: a path in this archive or a URL; or { archive, handler, config }, with a built-in handler and a config that are taken over the archive's own (docs/workflows.md#the-archive).",
   },
   ...SERVING,
   ...OVER_HTTP,
-  useJobTicket: {
-    type: 'boolean',
-    description:
-      'Whether a request over HTTP is answered with 503 if every worker is busy, instead of waiting. Default false.',
-  },
+  /** Whether a request over HTTP is answered with 503 if every worker is busy, instead of waiting. Default false. */
+  useJobTicket: { type: 'boolean' },
 };
 
 /** The keys of `engine:`. */

@@ -10,7 +10,6 @@ import type { Manifest } from '../../../src/contract/archive.ts';
 import * as errors from '../../../src/contract/errors.ts';
 import * as meanings from '../../../src/contract/error-meanings.ts';
 import * as settings from '../../../src/contract/settings.ts';
-import * as settingTexts from '../../../src/contract/setting-texts.ts';
 import * as metrics from '../../../src/shared/metrics/built-in.ts';
 import * as registry from '../../../src/worker/handlers/registry.ts';
 import * as models from '../../../src/worker/models/config.ts';
@@ -28,7 +27,6 @@ const modules = {
   errors,
   meanings,
   settings,
-  settingTexts,
   metrics,
   threads,
   budget,
