@@ -3,8 +3,8 @@ import { byFetch, inNode, inTab, onServer, type Answers, type Asked, type Case }
 import { expect, test } from './fixtures.ts';
 
 /**
- * One table: every built-in handler wherever it runs, compared with WASM in a tab. What is measured must be within what
- * docs/where-it-runs.md says; with `UPDATE=1`, the table is written there instead.
+ * One table: handlers of each kind of input and of answer wherever they run, compared with WASM in a tab. What is
+ * measured must be within what docs/where-it-runs.md says; with `UPDATE=1`, the table is written there instead.
  */
 const DOCS = new URL('../../docs/where-it-runs.md', import.meta.url);
 const TABLE = /(?<=<!-- measured -->\n)[^]*?(?=<!-- \/measured -->)/;
@@ -18,7 +18,11 @@ const samples = (model: string, ...names: string[]): Case => ({
   inputs: files(`/models/${model}/samples/`, ...names),
 });
 
-/** One archive of each handler, and three inputs. */
+/**
+ * An archive of each of ten handlers, and three inputs. Where a handler runs makes a difference to how inputs are read,
+ * to engines and to how answers are sent; no other handler does that in another way. `coverage.spec.ts` and
+ * `repositories.spec.ts` ask all tasks, in a tab and under Node.
+ */
 const CASES: Readonly<Record<string, Case>> = {
   base_handler: {
     model: '/test/models/proof/two_formats/',
@@ -77,7 +81,7 @@ const PLACES = {
   fetch: byFetch,
 };
 
-test('every built-in handler answers alike wherever it runs @once @long', async ({ baseURL }) => {
+test('handlers of each kind answer alike wherever they run @once @long', async ({ baseURL }) => {
   test.setTimeout(3_600_000);
   const rows: string[][] = [];
   for (const [handler, asked] of Object.entries(CASES)) {

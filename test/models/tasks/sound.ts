@@ -1,4 +1,4 @@
-/** Returns the sound that `make/speech_recognizer.py` makes: so many samples, at 16,000 a second. */
+/** Returns the sound that `make/basics.py` makes: so many samples, at 16,000 a second. */
 export function soundOf(length: number): Float32Array {
   return Float32Array.from({ length }, (_, at) => {
     const phase = (at * (Math.floor(at / 64) + 40)) % 2000;

@@ -1,4 +1,4 @@
-"""What every task shares, without torch: the folder, the photo, and the file of answers."""
+"""What every task shares, without torch: the folder, the photo, the sound, and the file of answers."""
 import json
 import pathlib
 
@@ -6,6 +6,8 @@ import numpy as np
 from PIL import Image
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
+# Samples per second of `sound`.
+RATE = 16_000
 
 
 def photo(width, height):
@@ -13,6 +15,14 @@ def photo(width, height):
     x, y = np.meshgrid(np.arange(width), np.arange(height))
     channels = [x * 255 // (width - 1), y * 255 // (height - 1), (x * 3 + y * 5) % 256]
     return Image.fromarray(np.stack(channels, -1).astype(np.uint8))
+
+
+def sound(length):
+    """Whole numbers over 1000, so that it is the same in every language: a tone that rises, and whose loudness changes."""
+    at = np.arange(length, dtype=np.int64)
+    phase = (at * (at // 64 + 40)) % 2000
+    loudness = 1 + (at // 1600) % 5
+    return (((np.abs(phase - 1000) - 500) * loudness) / 2500).astype(np.float32)
 
 
 def answers(task, rows):

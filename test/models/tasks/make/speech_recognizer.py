@@ -9,9 +9,9 @@ from transformers import (
     Wav2Vec2FeatureExtractor, Wav2Vec2ForCTC, WavLMConfig, WavLMForCTC, pipeline,
 )
 
+from basics import RATE, sound
 from common import answers, export, spread
 
-RATE = 16_000
 SPECIALS = ["<pad>", "<s>", "</s>", "<unk>", "|"]
 LETTERS = SPECIALS + list("ETAONIHSRDLU'.,")
 # Of published models: the blank is not always the first, and not always called <pad>.
@@ -31,14 +31,6 @@ MODELS = [
 ]
 # Between the two likeliest letters of a frame; with less, float32 decides.
 MIN_GAP = 2e-3
-
-
-def sound(length):
-    """Whole numbers over 1000, so that it is the same in every language: a tone that rises, and whose loudness changes."""
-    at = np.arange(length, dtype=np.int64)
-    phase = (at * (at // 64 + 40)) % 2000
-    loudness = 1 + (at // 1600) % 5
-    return (((np.abs(phase - 1000) - 500) * loudness) / 2500).astype(np.float32)
 
 
 def make():

@@ -9,7 +9,7 @@ from transformers import (
 )
 
 from common import HERE, TEXTS, answers, save, spread, tokenizer_of
-from speech_recognizer import RATE, sound
+from basics import RATE, sound
 
 # Whisper's window is 30 seconds; of one so long, the tokens of its times alone would have 200 kB.
 WINDOW = 4
