@@ -3,21 +3,8 @@ import { describeValue, shorten } from '../../../contract/describe-value.js';
 import { invalidInput, type TabServeError } from '../../../contract/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { endlessRules, oneOf, type Grammar, type Rule } from './grammar.js';
-import {
-  BOOLEAN,
-  INTEGER,
-  list,
-  literals,
-  nameRest,
-  nameRestBut,
-  NULL,
-  NUMBER,
-  object,
-  OBJECT,
-  string,
-  VALUE,
-} from './json.js';
-import { integersWithin, numbersWithin } from './numbers.js';
+import { BOOLEAN, list, literals, nameRest, nameRestBut, NULL, object, OBJECT, string, VALUE } from './json.js';
+import { numberGrammar, OF_NUMBERS } from './json-schema-numbers.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -38,7 +25,6 @@ const NOTES = [
 ] as const;
 /** A schema has at most one of these. */
 const FORMS = ['$ref', 'const', 'enum', 'anyOf', 'allOf'] as const;
-const OF_NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 /** The keywords that limit the values of a type. */
 const OF_TYPES = {
   object: ['properties', 'required', 'additionalProperties'],
@@ -238,31 +224,6 @@ function unescape(part: string): string {
     // A percent sign that escapes nothing stands for itself.
   }
   return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-function numberGrammar(type: 'number' | 'integer', schema: Schema, path: string): Grammar {
-  const bound = (key: (typeof OF_NUMBERS)[number], none: number): number => {
-    const value = schema[key] ?? none;
-    if (typeof value !== 'number' || Number.isNaN(value))
-      throw invalidInput(`${path}.${key}: expected a number, got ${describeValue(value)}.`);
-    if (type === 'number' && Number.isFinite(value) && !Number.isInteger(value))
-      throw invalidInput(`${path}.${key}: for a number, only whole bounds are supported, got ${value}.`);
-    return value;
-  };
-  const [min, above] = [bound('minimum', -Infinity), bound('exclusiveMinimum', -Infinity)];
-  const [max, below] = [bound('maximum', Infinity), bound('exclusiveMaximum', Infinity)];
-  if (Math.max(min, above) === -Infinity && Math.min(max, below) === Infinity)
-    return type === 'integer' ? INTEGER : NUMBER;
-  const bounds = {
-    // A whole number is within broken bounds if it is within the next whole ones.
-    min: above >= min ? Math.floor(above) : Math.ceil(min),
-    max: below <= max ? Math.ceil(below) : Math.floor(max),
-    isMinExclusive: above >= min,
-    isMaxExclusive: below <= max,
-  };
-  const found = type === 'integer' ? integersWithin(bounds) : numbersWithin(bounds);
-  if (found) return found;
-  throw invalidInput(`${path}: no ${type} of at most 15 digits is within its bounds.`);
 }
 
 function typesOf({ type }: Schema, path: string): readonly Type[] | undefined {

@@ -41,10 +41,16 @@ test("RISE's masks are those that NumPy and PyTorch make", () => {
   const masks = riseMasks({ width: 13, height: 10 }, { masks: 3, grid: 3, probability: 0.4, seed: 5 });
   expect(masks.count).toBe(3);
   expect(goldens.masks).toHaveLength(3);
-  for (const expected of goldens.masks) {
+  for (const [index, expected] of goldens.masks.entries()) {
     const mask = masks.draw();
     expect(mask).toHaveLength(13 * 10);
     for (const [at, value] of expected.entries()) expect(Math.abs(mask[at]! - value)).toBeLessThan(2e-6);
+    masks.add(mask, index + 1);
+  }
+  // The paper's formula, of three masks whose scores are 1, 2 and 3.
+  for (const [at, value] of masks.heat().entries()) {
+    const sum = goldens.masks.reduce((all, mask, index) => all + (index + 1) * mask[at]!, 0);
+    expect(value).toBeCloseTo(sum / (0.4 * 3), 4);
   }
 });
 
