@@ -101,22 +101,18 @@ export type {
   Probe,
   Skipped,
 } from './contract/backends.js';
+export type { Context, Handler, InputKind, ModelInfo, Params } from './contract/handler.js';
 export type {
-  Context,
   ExplainParamsOf,
   ExplanationOf,
   FormName,
-  Handler,
-  InputKind,
   InputOf,
-  ModelInfo,
-  Params,
   ParamsOf,
   PartOf,
   ResultFor,
   ResultOf,
   SequenceResultOf,
-} from './contract/handler.js';
+} from './contract/handler-types.js';
 export type { KeptMessage } from './contract/kept-message.js';
 export type { KeptCost, KeptValues } from './contract/kept-values.js';
 export type { AudioInput, AudioSamples, PageAudioInput } from './contract/audio.js';

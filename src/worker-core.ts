@@ -76,18 +76,14 @@ export { transferResult } from './worker/outputs/transfer.js';
 export type { BlobFiles, EngineOptions, Files, Manifest, ModelConfig, NodeConfig } from './contract/archive.js';
 export type {
   Context,
-  ExplainParamsOf,
-  ExplanationOf,
   Handler,
   HandlerClass,
   InputKind,
   MaybePromise,
   NodeHandler,
   Params,
-  ParamsOf,
-  PartOf,
-  ResultOf,
 } from './contract/handler.js';
+export type { ExplainParamsOf, ExplanationOf, ParamsOf, PartOf, ResultOf } from './contract/handler-types.js';
 export type { KeptMessage } from './contract/kept-message.js';
 export type { KeptCost, KeptValues } from './contract/kept-values.js';
 export type { HuggingFaceTask } from './contract/hugging-face-task.js';

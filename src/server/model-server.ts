@@ -1,5 +1,6 @@
 import { TabServeError } from '../contract/errors.js';
-import type { FormName, Handler, ResultFor } from '../contract/handler.js';
+import type { Handler } from '../contract/handler.js';
+import type { FormName, ResultFor } from '../contract/handler-types.js';
 import { answer } from './http/answer.js';
 import type { Manager } from './http/management.js';
 import { toResponse, type HttpRequest, type HttpResponse } from './http/messages.js';

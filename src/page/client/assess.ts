@@ -1,4 +1,4 @@
-import type { FormName } from '../../contract/handler.js';
+import type { FormName } from '../../contract/handler-types.js';
 import type { Assessment } from '../../contract/assessment.js';
 import { loadScript } from '../../shared/load-script.js';
 import { readOptions } from '../../shared/read-options.js';

@@ -1,14 +1,14 @@
 import type { Backend, Probe } from '../../contract/backends.js';
 import { PredictionError, TabServeError } from '../../contract/errors.js';
+import type { Handler } from '../../contract/handler.js';
 import type {
   ExplanationOf,
   FormName,
-  Handler,
   HasExplanations,
   PartOf,
   ResultFor,
   ResultOf,
-} from '../../contract/handler.js';
+} from '../../contract/handler-types.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { diagnosis } from './log.js';
 import { Emitter } from './events.js';

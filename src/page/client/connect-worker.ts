@@ -1,6 +1,7 @@
 import { readOptions } from '../../shared/read-options.js';
 import type { InitializeOptions } from '../requests/request-options.js';
-import type { FormName, Handler, ResultFor } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { FormName, ResultFor } from '../../contract/handler-types.js';
 import { Client } from './client.js';
 import type { ClientOptions } from '../options/client-options.js';
 import { readClientOptions } from '../options/client-options.js';

@@ -1,4 +1,5 @@
-import type { FormName, Handler, ResultFor } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { FormName, ResultFor } from '../../contract/handler-types.js';
 import type { HandlerName, HandlerOf } from '../../worker/handlers/registry.js';
 import { Client } from './client.js';
 import { connectWorker, loadWith } from './connect-worker.js';

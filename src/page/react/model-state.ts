@@ -1,7 +1,8 @@
 import type { Progress } from '../../contract/archive.js';
 import type { Backend } from '../../contract/backends.js';
 import type { TabServeError } from '../../contract/errors.js';
-import type { Handler, ResultOf } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { ResultOf } from '../../contract/handler-types.js';
 import type { Client } from '../client/client.js';
 
 interface Nothing {

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { TabServeError } from '../../contract/errors.js';
-import type { FormName, Handler, ResultFor, ResultOf } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { FormName, ResultFor, ResultOf } from '../../contract/handler-types.js';
 import type { HandlerName, HandlerOf } from '../../worker/handlers/registry.js';
 import type { Client } from '../client/client.js';
 import type { ConnectOptions } from '../client/connect.js';

@@ -1,7 +1,8 @@
 import type { Progress } from '../../contract/archive.js';
 import type { AudioInput, PageAudioInput } from '../../contract/audio.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
-import type { ExplainParamsOf, FormName, Handler, InputOf, Params, ParamsOf } from '../../contract/handler.js';
+import type { Handler, Params } from '../../contract/handler.js';
+import type { ExplainParamsOf, FormName, InputOf, ParamsOf } from '../../contract/handler-types.js';
 import type { HttpExchange } from '../../contract/http.js';
 import type { ElementInput, ImageInput } from '../../contract/images.js';
 import { REQUEST_SETTINGS, resolveSettings, type RequestSettings } from '../../contract/settings.js';

@@ -1,4 +1,5 @@
-import type { Handler, ParamsOf, SequenceResultOf } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { ParamsOf, SequenceResultOf } from '../../contract/handler-types.js';
 import { PredictionError, TabServeError } from '../../contract/errors.js';
 import { resolveSettings, SEQUENCE_SETTINGS, type SequenceSettings } from '../../contract/settings.js';
 import type { Clock } from '../../shared/clock.js';

@@ -1,4 +1,5 @@
-import type { Handler, InputOf } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { InputOf } from '../../contract/handler-types.js';
 import type { FrameSettings } from '../../contract/settings.js';
 /** What `client.frames` takes, as something that delivers frames. */
 import { describeValue } from '../../contract/describe-value.js';

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
-import type { FormName, Handler, ResultFor } from '../../contract/handler.js';
+import type { Handler } from '../../contract/handler.js';
+import type { FormName, ResultFor } from '../../contract/handler-types.js';
 import type { HandlerName, HandlerOf } from '../../worker/handlers/registry.js';
 import { Client } from '../../page/client/client.js';
 import { loadWith } from '../../page/client/connect-worker.js';

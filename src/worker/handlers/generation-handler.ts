@@ -1,4 +1,5 @@
-import type { Context, InputKind, ResultOf } from '../../contract/handler.js';
+import type { Context, InputKind } from '../../contract/handler.js';
+import type { ResultOf } from '../../contract/handler-types.js';
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
 import { chooseToken, type Begun, type GenerateOptions, type Step } from '../generation/generate.js';
 import { GuidedAnswer } from '../generation/grammar/guided-answer.js';

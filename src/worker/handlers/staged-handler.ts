@@ -1,5 +1,6 @@
 import type { Manifest, ModelConfig } from '../../contract/archive.js';
-import type { Context, Handler, InputKind, MaybePromise, Params, ResultOf } from '../../contract/handler.js';
+import type { Context, Handler, InputKind, MaybePromise, Params } from '../../contract/handler.js';
+import type { ResultOf } from '../../contract/handler-types.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Signature } from '../../contract/task.js';
 import { type PredictionError, TabServeError } from '../../contract/errors.js';

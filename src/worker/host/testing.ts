@@ -1,12 +1,5 @@
-import type {
-  ExplanationOf,
-  Handler,
-  InputOf,
-  Params,
-  PartOf,
-  ResultOf,
-  SequenceResultOf,
-} from '../../contract/handler.js';
+import type { Handler, Params } from '../../contract/handler.js';
+import type { ExplanationOf, InputOf, PartOf, ResultOf, SequenceResultOf } from '../../contract/handler-types.js';
 import type { HttpRequestData } from '../../contract/http.js';
 import type { Observation } from '../../contract/metrics.js';
 import type { Tensors } from '../../contract/tensors.js';

@@ -1,6 +1,7 @@
 import type { AudioInput } from '../../../contract/audio.js';
 import { type PredictionError, TabServeError } from '../../../contract/errors.js';
-import type { Context, InputKind, ResultOf } from '../../../contract/handler.js';
+import type { Context, InputKind } from '../../../contract/handler.js';
+import type { ResultOf } from '../../../contract/handler-types.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
