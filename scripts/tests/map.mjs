@@ -42,7 +42,7 @@ export const SPECS = {
   'src/worker/tasks/texts/': { wasm: ['text'], node: ['docs', 'repositories'] },
   'src/worker/tasks/tracking/': { wasm: ['tracking'] },
   'src/worker/tasks/transcription/': { node: ['repositories'], wasm: ['coverage'] },
-  'src/worker/tasks/writing/': { node: ['structured', 'repositories'], wasm: ['generation'] },
+  'src/worker/tasks/writing/': { node: ['structured', 'repositories'], wasm: ['generation', 'pictures'] },
   'src/worker/tasks/zero-shot/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], webkit: ['images', 'serving'], node: ['images'] },
@@ -50,7 +50,7 @@ export const SPECS = {
   'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
     node: ['structured'],
-    wasm: ['generation'],
+    wasm: ['generation', 'pictures'],
     webgpu: ['generation', 'kept-tensors'],
   },
   'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },

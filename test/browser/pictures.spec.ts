@@ -1,0 +1,86 @@
+/**
+ * Language models that read pictures, from their repositories' URLs alone, against transformers in Python:
+ * `test/models/pictures/make.py`.
+ */
+import { expect, test } from './fixtures.ts';
+import { readGoldens } from './goldens.ts';
+
+const { smolvlm: ROWS } = readGoldens<{
+  readonly smolvlm: readonly {
+    readonly images: readonly string[];
+    readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
+    readonly text: string;
+  }[];
+}>('../models/pictures/expected.json');
+
+const FOLDER = '/test/models/pictures/';
+
+test('a repository by its URL alone: pictures as files, elements and URLs, in parts, beside texts', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
+  const page = await open();
+  const rows = backend === 'wasm' ? ROWS : ROWS.slice(0, 1);
+  const seen = await page.evaluate(
+    async ({ folder, backend, rows }) => {
+      const client = await window.tabserve.load<'image_text_to_text'>(`${folder}smolvlm/`, {
+        backends: [`onnx/${backend}`],
+      });
+      const answers: { parts: string; text: string }[] = [];
+      for (const { images, messages } of rows) {
+        const element = document.createElement('img');
+        element.src = folder + images[0];
+        const files = await Promise.all(images.map(async (name) => await (await fetch(folder + name)).blob()));
+        const pictures: unknown[] =
+          images.length === 1 ? [element] : [new URL(folder + images[0], location.href), ...files.slice(1)];
+        let next = 0;
+        const content = messages.map((message) => ({
+          ...message,
+          content: message.content.map((part) =>
+            (part as { type: string }).type === 'image' ? { ...part, image: pictures[next++] } : part,
+          ),
+        }));
+        let [parts, text] = ['', ''];
+        for await (const item of client.stream({ messages: content }))
+          if (typeof item === 'string') parts += item;
+          else ({ text } = item);
+        answers.push({ parts, text });
+      }
+      const { handler, takes } = await client.describe();
+      await client.dispose();
+      return { answers, handler, takes };
+    },
+    { folder: FOLDER, backend, rows },
+  );
+  expect(seen).toMatchObject({ handler: 'image_text_to_text', takes: 'image-or-text' });
+  expect(seen.answers).toEqual(rows.map(({ text }) => ({ parts: text, text })));
+});
+
+test('the half of texts downloads no weights of pictures, and says that it reads none @wasm', async ({ open }) => {
+  const page = await open();
+  const asked: string[] = [];
+  page.on('request', (request) => void asked.push(request.url()));
+  const { text, refused } = await page.evaluate(
+    async ({ folder, messages }) => {
+      const client = await window.tabserve.load(`${folder}smolvlm/`, {
+        handler: 'text_generator',
+        backends: ['wasm'],
+      });
+      const { text } = await client.predict({ messages });
+      const image = new Blob(['none']);
+      const refused = await client
+        .predict({ messages: [{ role: 'user', content: [{ type: 'image', image }] }] })
+        .catch((error: Error) => error.message);
+      await client.dispose();
+      return { text, refused };
+    },
+    { folder: FOLDER, messages: ROWS.at(-1)!.messages },
+  );
+  expect(text).toBe(ROWS.at(-1)!.text);
+  expect(refused).toContain('this model reads texts alone');
+  expect(asked.filter((url) => url.endsWith('.onnx')).map((url) => url.split('/').at(-1))).toEqual(
+    expect.arrayContaining(['decoder_model_merged.onnx', 'embed_tokens.onnx']),
+  );
+  expect(asked.filter((url) => url.includes('vision_encoder'))).toEqual([]);
+});
