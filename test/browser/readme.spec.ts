@@ -25,6 +25,7 @@ async function logged(message: ConsoleMessage): Promise<string> {
 /** Repositories of Hugging Face that snippets name, and the tests' small models that answer in their place. */
 const REPOSITORIES = {
   'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
+  'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
   'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
 };
 
@@ -49,6 +50,7 @@ const SHOWN_ELSEWHERE = new Set([
   'versions.ts',
   'writing.ts',
   'translating.ts',
+  'asking-pictures.ts',
   'ai-sdk.ts',
   'ai-sdk-embeddings.ts',
   'structured.ts',
@@ -81,6 +83,7 @@ for (const [file, expected] of [
   ['versions.ts', [/^1 0 0$/, /^\[\{"name":"digits","defaultVersion":"2\.0","versions":\["2\.0"\]\}\]$/]],
   ['writing.ts', [/^true length 8$/]],
   ['translating.ts', [/^true length$/]],
+  ['asking-pictures.ts', [/^/, /[1-9]\d* of \d+ tokens did not run again$/]],
   ['ai-sdk.ts', [/^true 8$/]],
   ['ai-sdk-embeddings.ts', [/^1\.000$/]],
   ['structured.ts', [/^stop true true$/]],
