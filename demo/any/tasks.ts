@@ -12,6 +12,7 @@ import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import { bars } from '../outputs/bars.js';
 import { detections } from '../outputs/detections.js';
 import type { PictureStage } from '../inputs/picture-stage.js';
+import { askedImageFields } from './fields/asked-image.js';
 import { imageFields, SMALL_PHOTOS } from './fields/image.js';
 import { audioFields, tensorFields } from './fields/others.js';
 import { questionFields, rankedFields, textFields } from './fields/text.js';
@@ -103,6 +104,7 @@ const OWN: { readonly [Name in HandlerName]?: Task } = {
   background_remover: { ...ofImage(cutOutView), sample: drawing('paintPicture') },
   image_to_image: { ...ofImage(pictureView, { photos: SMALL_PHOTOS }), sample: drawing('paintPicture') },
   image_to_text: ofImage(writtenView),
+  image_text_to_text: of((events) => askedImageFields(events, 'What is in this picture?'), writtenView),
   image_text_embedder: {
     mount: photoSearch,
     ask: findPhotos,

@@ -588,7 +588,8 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
 
 /** Opens a folder of the tests' repositories on the page of a model, and waits for its first answer. @returns it in JSON */
 async function openFolder(page: Page, repository: string, handler: string, photo?: string): Promise<unknown> {
-  await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${repository}`);
+  const folder = repository.includes('/') ? repository : `tasks/${repository}`;
+  await page.locator('input[webkitdirectory]').setInputFiles(`test/models/${folder}`);
   await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(`${handler} runs on onnx/`)).toBeVisible(SLOW);
@@ -679,6 +680,17 @@ test('the pages of tasks say what they need, and answer with a folder of the vis
   await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/tokens-bert');
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(/^(model-config|model-not-found): .*preprocessor_config\.json/)).toBeVisible(SLOW);
+  expect(complaints).toEqual([]);
+});
+
+test('Any model asks a model that reads pictures about a photo @full', async ({ page, gallery, complaints }) => {
+  await page.goto(`${gallery}#/any`);
+  const first = (await openFolder(page, 'pictures/smolvlm', 'image_text_to_text')) as { text: string };
+  await page.getByLabel('Question', { exact: true }).fill('Describe it.');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect.poll(() => answerOf(page)).not.toEqual(first);
+  await expect(page.locator('.headline')).toHaveText(/^\d+ tokens?/);
+  await expect(page.locator('#code code, code').first()).toContainText("type: 'image', image: document.querySelector");
   expect(complaints).toEqual([]);
 });
 
