@@ -119,6 +119,45 @@ test('fetch is answered by the tab as TorchServe answers, or by the server, as e
   expect((await ask(page, '/predictions/private')).said).toBe('503 by none, because: no-host');
 });
 
+test('what is device-only never leaves, in any order of updates, stops and closed pages, and is answered @once', async ({
+  page,
+  context,
+  baseURL,
+  browserName,
+}) => {
+  test.skip(browserName !== 'chromium', 'stops service workers with Chromium’s DevTools');
+  await using site = await predictionServer(baseURL!);
+  await open(page, site);
+  await page.evaluate(() => window.predictions.register(1));
+  await page.evaluate(() => window.predictions.host(['private']));
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('ServiceWorker.enable');
+  // One that is stopped while it becomes the active one gets no requests of the page any more: about every second.
+  for (let version = 2; version <= 9; version++) {
+    const from = version % 3 === 0 ? await open(await context.newPage(), site) : page;
+    await from.evaluate(
+      async (url) => void (await navigator.serviceWorker.register(url, { type: 'module', scope: '/' })),
+      `/test/browser/workers/predictions.sw.ts?version=${version}`,
+    );
+    await devtools.send('ServiceWorker.stopAllWorkers');
+    if (from !== page) await from.close();
+    const seen = await Promise.all([1, 2, 3].map(async () => await ask(page, '/predictions/private')));
+    expect(
+      seen.map(({ said }) => said),
+      `version ${version}`,
+    ).toEqual(Array.from({ length: 3 }, () => '200 by device, because: device-only'));
+    expectTorchServe(seen[0]!.body);
+    expect(site.got).toEqual([]);
+  }
+  // Without any service worker the request fails, and still does not leave.
+  await page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration())!.unregister()));
+  const failed = await page.evaluate(() =>
+    window.predictions.ask('/predictions/private', 'x').catch((error) => error.code),
+  );
+  expect(failed).toBe('worker-lost');
+  expect(site.got).toEqual([]);
+});
+
 /** What TorchServe's own handlers answer to the same bytes with the same models: `test/models/torchserve/make.py`. */
 const RECORDED = JSON.parse(
   readFileSync(new URL('../models/torchserve/goldens.json', import.meta.url), 'utf8'),

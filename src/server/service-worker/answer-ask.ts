@@ -6,12 +6,15 @@ import { MAX_HANDSHAKE_MS, type Ask, type Failure, type FromHost, type Header, t
 /** Milliseconds that an accepted request may take to arrive: the service worker reads its body meanwhile. */
 const MAX_SEND_MS = 30_000;
 
+/** What is asked before the request is sent. */
+type Question = Omit<Ask, 'tabserve' | 'protocol'>;
+
 /**
  * Answers one question of a service worker: whether this page answers a request, and if it is then sent, the request.
  * Never rejects.
  */
 export async function answerAsk(
-  ask: Ask,
+  ask: Question,
   port: MessagePort,
   host: string,
   server: ModelHttpServer,
@@ -99,7 +102,7 @@ async function relay(
 }
 
 /** Returns why this page cannot answer now; undefined if it can. */
-async function failureOf({ model, version }: Ask, server: ModelHttpServer): Promise<Failure | undefined> {
+async function failureOf({ model, version }: Question, server: ModelHttpServer): Promise<Failure | undefined> {
   if (model === undefined) return undefined;
   const versioned = version === undefined ? '' : `/versions/${encodeURIComponent(version)}`;
   const { status } = await server.fetch(requestTo(`/v2/models/${encodeURIComponent(model)}${versioned}/ready`));
@@ -107,7 +110,11 @@ async function failureOf({ model, version }: Ask, server: ModelHttpServer): Prom
   return status === 404 ? 'unknown-model' : 'not-ready';
 }
 
-function requestOf({ method, path }: Ask, { headers, body }: Extract<ToHost, { type: 'send' }>, signal: AbortSignal) {
+function requestOf(
+  { method, path }: Question,
+  { headers, body }: Extract<ToHost, { type: 'send' }>,
+  signal: AbortSignal,
+) {
   return requestTo(path, {
     method,
     headers: headers.map(([name, value]): [string, string] => [name, value]),

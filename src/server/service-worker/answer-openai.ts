@@ -26,7 +26,8 @@ export async function answerOpenAi(
   return await environment.fetch(await request.forServer(), { signal: request.signal });
 }
 
-async function modelIn(body: Blob): Promise<string | undefined> {
+/** Returns the model that a body names; undefined if it names none. */
+export async function modelIn(body: Blob): Promise<string | undefined> {
   try {
     const json: unknown = JSON.parse(await body.text());
     return isPlainObject(json) && typeof json['model'] === 'string' ? json['model'] : undefined;

@@ -2,10 +2,11 @@ import { TabServeError } from '../../contract/errors.js';
 import { MAX_DELAY_MS } from '../../contract/settings.js';
 import { browserClock } from '../../shared/clock.js';
 import { readCallOptions, wrongValue } from '../../shared/read-options.js';
+import { answerAsk } from './answer-ask.js';
 import { answer } from './answer-by-policy.js';
 import { answerOpenAi } from './answer-openai.js';
 import type { Environment, ServiceWorkerScope } from './environment.js';
-import { POLICIES, type Claim, type Policy } from './protocol.js';
+import { POLICIES, PROTOCOL, type Claim, type DeviceOnlyRequest, type Policies, type Policy } from './protocol.js';
 import { ReplayableRequest } from './replayable-request.js';
 import { pathOfBody, routeOf } from './routes.js';
 
@@ -68,8 +69,34 @@ export function answerPredictions(options: AnswerOptions): void {
     if (response) event.respondWith(response);
   });
   scope.addEventListener('message', (event) => {
-    if ((event.data as Partial<Claim> | null)?.tabserve === 'claim') event.waitUntil(scope.clients.claim());
+    const data = event.data as Partial<Claim> | Partial<DeviceOnlyRequest> | null;
+    const [port] = event.ports;
+    const waitUntil = (work: Promise<unknown>): void => event.waitUntil(work);
+    if (data?.tabserve === 'claim') {
+      waitUntil(scope.clients.claim());
+      port?.postMessage({ base: settings.base.href, models: settings.models } satisfies Policies);
+    }
+    if (data?.tabserve !== 'device-only' || data.protocol !== PROTOCOL || data.base !== settings.base.href) return;
+    if (port) waitUntil(answerOnDevice(data as DeviceOnlyRequest, port, settings, { ...environment, waitUntil }));
   });
+}
+
+/** Answers a request that a page has sent by message. Nothing of it reaches the network. Never rejects. */
+export function answerOnDevice(
+  { method, url, model = '' }: DeviceOnlyRequest,
+  port: MessagePort,
+  settings: Settings,
+  environment: Environment,
+): Promise<void> {
+  const ownSettings: Settings = { ...settings, models: { [model]: 'device-only' } };
+  const fetch = async (): Promise<Response> => {
+    throw new TypeError('A request to a device-only model is not sent to the network.');
+  };
+  const server = {
+    fetch: async (request: Request) =>
+      (await respondTo(request, ownSettings, { ...environment, fetch })) ?? new Response(null, { status: 404 }),
+  };
+  return answerAsk({ method, path: url }, port, '', server, new AbortController().signal, environment.clock);
 }
 
 /** Answers a request; undefined if it is not for a model. */

@@ -1,5 +1,5 @@
 import type { Environment } from './environment.js';
-import { end, findPage, type Accepted } from './find-page.js';
+import { end, findPage } from './find-page.js';
 import type { ReplayableRequest } from './replayable-request.js';
 import {
   MAX_ANSWER_MS,
@@ -49,22 +49,32 @@ export async function askDevice(
     signal.throwIfAborted();
     if (isLate) continue;
     if (body === 'too-large') return { failure: 'body-too-large' };
-    const answer = await sendTo(found, { type: 'send', headers: request.headers, body }, signal, environment);
+    const { locks, scope, clock, waitUntil } = environment;
+    // The browser grants the page's lock as soon as the page has ended.
+    const whenGone = (gone: () => void, ended: AbortSignal): void =>
+      void locks.request(lockName(found.host, scope), { mode: 'shared', signal: ended }, gone).catch(() => {});
+    const message = { type: 'send', headers: request.headers, body } as const;
+    const answer = await sendTo(found.port, message, signal, { clock, waitUntil, whenGone });
     if (answer.failure !== 'host-lost') return answer;
     lost.add(found.host);
   }
   return { failure: 'host-lost' };
 }
 
+interface SendEnvironment extends Pick<Environment, 'clock' | 'waitUntil'> {
+  /** Calls `gone` when the other side has ended, until `ended` aborts. */
+  readonly whenGone: (gone: () => void, ended: AbortSignal) => void;
+}
+
 /**
- * Sends a request to a page that has accepted it, and waits: for the answer, the page's end, or the limits. A body that
- * comes in parts is watched until it ends; it breaks off with the page.
+ * Sends a request to what answers it on the other side of a port, and waits: for the answer, the other side's end, or
+ * the limits. A body that comes in parts is watched until it ends; it breaks off with the other side.
  */
-async function sendTo(
-  { host, port }: Accepted,
+export async function sendTo(
+  port: MessagePort,
   message: ToHost,
   signal: AbortSignal,
-  { locks, clock, scope, waitUntil }: Environment,
+  { clock, waitUntil, whenGone }: SendEnvironment,
 ): Promise<Answer> {
   const over = new AbortController();
   let stopPinging = (): void => {};
@@ -113,8 +123,7 @@ async function sendTo(
       };
       stopPinging = clock.schedule(ping, PING_MS);
       stopWaiting = clock.schedule(() => resolve({ failure: 'device-timeout' }), MAX_ANSWER_MS);
-      // The browser grants the page's lock as soon as the page has ended.
-      locks.request(lockName(host, scope), { mode: 'shared', signal: over.signal }, gone).catch(() => {});
+      whenGone(gone, over.signal);
       const abort = (): void => {
         reject(signal.reason as Error);
         breakOff(signal.reason);

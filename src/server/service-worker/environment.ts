@@ -39,5 +39,6 @@ interface FetchEventLike {
 
 interface MessageEventLike {
   readonly data: unknown;
+  readonly ports: readonly MessagePort[];
   waitUntil(work: Promise<unknown>): void;
 }

@@ -64,9 +64,29 @@ export interface Ask {
   readonly version?: string | undefined;
 }
 
-/** A page without a service worker asks the active one to control it. */
+/** A page asks the active service worker to control it. The policies come back on the port. */
 export interface Claim {
   readonly tabserve: 'claim';
+}
+
+/** The answer to a `Claim`. */
+export interface Policies {
+  /** The URL at which the paths of the API begin. */
+  readonly base: string;
+  readonly models: Readonly<Record<string, Policy>>;
+}
+
+/**
+ * A page has the service worker answer a request to a `device-only` model. The other side of the port comes with it,
+ * and on the port the page says and hears what a service worker does after an `Ask`.
+ */
+export interface DeviceOnlyRequest {
+  readonly tabserve: 'device-only';
+  readonly protocol: number;
+  readonly base: string;
+  readonly model: string | undefined;
+  readonly method: string;
+  readonly url: string;
 }
 
 /** What the service worker sends on the port. */
