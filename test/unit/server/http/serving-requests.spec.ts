@@ -405,6 +405,8 @@ test('/workflows lists graphs and handlers of nodes; a model that consists of se
     }),
   );
   await server.register(new FakeClient({ modelName: 'own', handler: 'Sorter', nodes: { kind: {} } } as never));
+  const reader = { modelName: 'reader', handler: 'text_reader', nodes: { detect: {}, recognize: {} } };
+  await server.register(new FakeClient(reader as never));
   const names = async (): Promise<unknown> => {
     const { workflows } = (await (await send('/workflows', { method: 'GET' })).json()) as {
       workflows: { workflowName: string }[];
@@ -413,6 +415,9 @@ test('/workflows lists graphs and handlers of nodes; a model that consists of se
   };
   expect(await names()).toEqual(['graph', 'own']);
   expect((await send('/workflows/writer', { method: 'GET' })).status).toBe(404);
+  expect((await send('/workflows/reader', { method: 'GET' })).status).toBe(404);
+  const listed = (await (await send('/models', { method: 'GET' })).json()) as { models: { modelName: string }[] };
+  expect(listed.models.map(({ modelName }) => modelName)).toContain('reader');
   expect((await send('/wfpredict/graph', { body: 'x' })).status).toBe(200);
 });
 
