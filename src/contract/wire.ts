@@ -15,7 +15,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 18;
+export const PROTOCOL = 19;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -44,6 +44,7 @@ export type BuiltInConnectMessage = Omit<ConnectMessage, 'calls'>;
  * An event that the worker sends by itself.
  *
  * - `held`: the worker holds its lock.
+ * - `unheld`: there are no locks.
  * - `unreadable`: the worker received a message that it cannot read.
  * - `heartbeat`: the worker is making progress.
  * - `lost`: the worker's GPU was lost.
@@ -53,7 +54,7 @@ export type BuiltInConnectMessage = Omit<ConnectMessage, 'calls'>;
  * - `warn`: a problem that does not stop anything, such as a cache that cannot be used.
  */
 export type WorkerEvent =
-  | { readonly type: 'held' | 'unreadable' | 'stored' }
+  | { readonly type: 'held' | 'unheld' | 'unreadable' | 'stored' }
   /** `id`: the batch that makes progress; undefined for the worker as a whole. */
   | { readonly type: 'heartbeat'; readonly id: string | undefined }
   | { readonly type: 'lost'; readonly why: string }

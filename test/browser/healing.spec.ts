@@ -385,6 +385,29 @@ test('600 requests at once: whatever ends the worker, each is answered right, on
   expect(seen.recoveries).toBe(2);
 });
 
+test('a worker that ends while it starts is noticed within seconds, not after startupTimeout @once @firefox', async ({
+  open,
+}) => {
+  const page = await open();
+  for (const when of ['at once', '5', 'initialize']) {
+    const { code, message, seconds } = await page.evaluate(
+      async ([when, model]) => {
+        const factory = (): Worker =>
+          new Worker(`/test/browser/workers/dying.worker.ts?when=${when}`, { type: 'module' });
+        const client = window.tabserve.connect(factory, { model, backends: ['wasm'], startupTimeout: 300 } as never);
+        const since = performance.now();
+        const failure = await window.failure(client.initialize());
+        await client.dispose();
+        return { ...failure, seconds: (performance.now() - since) / 1000 };
+      },
+      [when, MODEL] as const,
+    );
+    expect(['worker-lost', 'no-backend'], when).toContain(code);
+    expect(message, when).toContain('The worker ended: ');
+    expect(seconds, when).toBeLessThan(30);
+  }
+});
+
 test.describe('the site’s data are cleared, as at a logout', () => {
   // A tab keeps the locks that it had before apart from those of workers that it opens later.
   test.use({ reuseTab: false });

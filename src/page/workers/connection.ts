@@ -25,6 +25,12 @@ import { isFrame } from '../requests/pictures.js';
 /** How long a worker may take to close its frames before it is ended: as long as a run of a slow model. */
 const CLOSING_MS = 1000;
 
+/**
+ * Seconds within which a worker that is ready shows that it lives. It answers the page's first message at once, long
+ * before it downloads or computes anything.
+ */
+const FIRST_SIGN_SECONDS = 5;
+
 type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 
 /** The worker's methods. `handle` also takes what moves to the worker with the request. */
@@ -66,10 +72,19 @@ export class Connection {
   /** Ends all listening. */
   readonly #listening = new AbortController();
   #error: TabServeError | undefined;
+  /** Whether it has not shown yet that it lives. Until then `FIRST_SIGN_SECONDS` count. */
+  #isNew = true;
+  #timeout: number;
 
   private constructor(worker: Worker, { onEvent, startupTimeout }: ConnectionOptions) {
     this.#worker = worker;
-    this.#watchdog = new Watchdog(startupTimeout, (seconds) => this.#end(`it had no heartbeat for ${seconds} s`));
+    this.#timeout = startupTimeout;
+    const firstSign = Math.min(FIRST_SIGN_SECONDS, startupTimeout);
+    this.#watchdog = new Watchdog(firstSign, (seconds) => this.#end(`it had no heartbeat for ${seconds} s`));
+    const lives = (): void => {
+      this.#isNew = false;
+      this.timeout = this.#timeout;
+    };
     const calls = isBuiltIn(worker) ? undefined : new MessageChannel();
     const events = new MessageChannel();
     this.#ports = calls ? [calls.port1, events.port1] : [events.port1];
@@ -80,7 +95,8 @@ export class Connection {
       'message',
       ({ data }: MessageEvent<WorkerEvent>) => {
         this.#watchdog.beat(data.type === 'heartbeat' ? data.id : undefined);
-        if (data.type === 'held') this.#watchLock(life);
+        if (data.type === 'unheld') lives();
+        if (data.type === 'held') void this.#watchLock(life).then(lives, () => {});
         else if (data.type === 'unreadable') this.#end('it could not read a message of the page');
         else if (data.type === 'lost') this.close(new TabServeError('device-lost', data.why));
         else if (data.type !== 'heartbeat') onEvent(data);
@@ -150,7 +166,8 @@ export class Connection {
 
   /** Seconds without a heartbeat, while it has something to do, after which the worker is ended. */
   set timeout(seconds: number) {
-    this.#watchdog.timeout = seconds;
+    this.#timeout = seconds;
+    if (!this.#isNew) this.#watchdog.timeout = seconds;
   }
 
   /**
@@ -253,12 +270,14 @@ export class Connection {
 
   /**
    * Watches the lock that the worker holds until it ends. Without Web Locks (in an insecure context), only errors and
-   * the watchdog report its end.
+   * the watchdog report its end. Resolves when the worker is known to live.
    */
-  #watchLock(name: string): void {
+  async #watchLock(name: string): Promise<void> {
     const end = (): void => this.#end('it closed itself, or the browser ended it');
     // Browsers refuse locks to pages that are being unloaded.
-    watchRelease(navigator.locks, name, end, this.#listening.signal).catch(() => {});
+    const isHeld = await watchRelease(navigator.locks, name, end, this.#listening.signal).catch(() => true);
+    // Either the page does not see the locks of new workers, or the worker has ended already.
+    if (!isHeld) await this.call(({ ping }) => ping());
   }
 }
 

@@ -32,7 +32,10 @@ export function serve(
       const isBuiltIn = !('calls' in data);
       const calls = isBuiltIn ? scope : data.calls;
       calls.addEventListener('messageerror', () => emit({ type: 'unreadable' }));
-      holdForLife(data.life, () => emit({ type: 'held' }));
+      holdForLife(data.life).then(
+        () => emit({ type: 'held' }),
+        () => emit({ type: 'unheld' }),
+      );
       const sendChunk: HostOptions['sendChunk'] = (message, list) => calls.postMessage(message, list);
       comlinkExpose(new Host({ ...options, emit, sendChunk }), cloneSafe(calls));
     },
@@ -42,13 +45,16 @@ export function serve(
 
 /**
  * Holds a lock until the worker ends. The browser releases it however the worker ends, and so tells the page, which
- * waits for the lock.
+ * waits for the lock. Resolves as soon as it is held. @throws where there are no locks, as in a sandboxed frame
  */
-function holdForLife(name: string, onHeld: () => void): void {
-  const hold = (): Promise<void> => {
-    onHeld();
-    return new Promise(() => {});
-  };
-  // In a sandboxed frame there are locks, but requests are refused.
-  globalThis.navigator?.locks?.request(name, hold).catch(() => {});
+function holdForLife(name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const hold = (): Promise<void> => {
+      resolve();
+      return new Promise(() => {});
+    };
+    const { locks } = globalThis.navigator ?? {};
+    if (locks) locks.request(name, hold).catch(reject);
+    else reject(new Error('There are no locks.'));
+  });
 }

@@ -177,3 +177,26 @@ test.describe('a worker that has a frame', () => {
     await Promise.all([lost.outcome, other.outcome]);
   });
 });
+
+test('a worker that is ready and then shows no sign of life has ended: startupTimeout is for one that lives', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const silent = Object.assign(port1, { terminate: () => port1.close() }) as unknown as Worker;
+  port1.start();
+  port2.postMessage({ tabserve: 'ready', protocol: PROTOCOL });
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  try {
+    const connection = await Connection.start(() => silent, { ...OPTIONS, startupTimeout: 300 });
+    const lost = connection.call(({ probe }) => probe(undefined, false));
+    mock.timers.tick(5000);
+    mock.timers.tick(1);
+    await expect(lost).rejects.toMatchObject({ code: 'worker-lost', message: expect.stringContaining('for 5 s') });
+
+    const living = await Connection.start(() => makeWorker([]), { ...OPTIONS, startupTimeout: 300 });
+    await living.call(({ ping }) => ping());
+    void living.call(({ describe }) => describe()).catch(() => {});
+    expect(living.error).toBeUndefined();
+    living.close(new TabServeError('disposed', 'The test is over.'));
+  } finally {
+    mock.timers.reset();
+  }
+});
