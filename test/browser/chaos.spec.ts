@@ -49,8 +49,9 @@ const ALLOWED: Readonly<Record<Kind, readonly string[]>> = {
   crash: ['answer'],
   memory: ['answer'],
   lose: ['answer'],
-  block: ['answer'],
-  stall: ['answer'],
+  // Alone in its worker, it is not replayed.
+  block: ['answer', 'worker-lost'],
+  stall: ['answer', 'worker-lost'],
   terminated: ['answer'],
   throw: ['answer', 'handler-failed'],
   aborted: ['answer', 'aborted'],

@@ -80,7 +80,7 @@ export class Connection {
     this.#worker = worker;
     this.#timeout = startupTimeout;
     const firstSign = Math.min(FIRST_SIGN_SECONDS, startupTimeout);
-    this.#watchdog = new Watchdog(firstSign, (seconds) => this.#end(`it had no heartbeat for ${seconds} s`));
+    this.#watchdog = new Watchdog(firstSign, (seconds) => this.close(silent(seconds)));
     const lives = (): void => {
       this.#isNew = false;
       this.timeout = this.#timeout;
@@ -279,6 +279,12 @@ export class Connection {
     // Either the page does not see the locks of new workers, or the worker has ended already.
     if (!isHeld) await this.call(({ ping }) => ping());
   }
+}
+
+/** Returns the error of a worker that the watchdog ends. Its cause tells it from one that has ended by itself. */
+function silent(seconds: number): TabServeError {
+  const cause = new TabServeError('timeout', `It had no heartbeat for ${seconds} s.`);
+  return new TabServeError('worker-lost', `The worker ended: it had no heartbeat for ${seconds} s.`, { cause });
 }
 
 /** Returns whether an input is a frame, or contains one. */

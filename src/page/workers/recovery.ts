@@ -20,13 +20,18 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost
  * two workers in which it was alone is to blame, and is rejected; so a job that lost its first worker together with
- * others is replayed twice at most. It also rejects jobs whose input is gone; explanations that have lost two workers,
+ * others is replayed twice at most. One that was alone in a worker that ran out of time is rejected at once: it would
+ * take the same time again. It also rejects jobs whose input is gone; explanations that have lost two workers,
  * whatever ran beside them; and streams of which a chunk was read, unless the answer can continue after it, because
  * another run may send other chunks.
  * @returns the jobs to replay
  */
 export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
   return jobs.filter((job) => {
+    if (loss.alone && isTimeout(loss.error)) {
+      job.reject(tookTooLong(loss.error));
+      return false;
+    }
     const before = job.isExplanation ? job.losses[0] : loss.alone && job.losses.find(({ alone }) => alone);
     const reason = before ? endedTwo(job, loss.error, before.error) : whyNotReplayable(job, loss.error);
     if (reason) job.reject(reason);
@@ -48,6 +53,16 @@ function inputGone(cause: TabServeError): TabServeError {
 
 function chunksGone(cause: TabServeError): TabServeError {
   const message = `The worker was lost in the middle of a streamed answer: ${cause.message} Parts of it have been read, so it is not started again.`;
+  return new TabServeError('worker-lost', message, { cause });
+}
+
+/** Returns whether the watchdog has ended the worker. */
+function isTimeout({ cause }: TabServeError): boolean {
+  return cause instanceof TabServeError && cause.code === 'timeout';
+}
+
+function tookTooLong(cause: TabServeError): TabServeError {
+  const message = `${cause.message} It ran this request and no other, so the request is not replayed. If it needs more time, raise responseTimeout.`;
   return new TabServeError('worker-lost', message, { cause });
 }
 

@@ -86,6 +86,12 @@ export class FakeWorker implements WorkerConnection {
     this.close(new TabServeError(code, why));
   }
 
+  /** Its watchdog ends it. */
+  hang(): void {
+    const cause = new TabServeError('timeout', 'It had no heartbeat for 120 s.');
+    this.close(new TabServeError('worker-lost', 'it hung', { cause }));
+  }
+
   /** Answers its oldest batch. */
   answer(given: Partial<HandleAnswer> = {}): void {
     this.answerOf(this.requests[0]!, given);

@@ -183,10 +183,12 @@ test('a worker that is ready and then shows no sign of life has ended: startupTi
   const silent = Object.assign(port1, { terminate: () => port1.close() }) as unknown as Worker;
   port1.start();
   port2.postMessage({ tabserve: 'ready', protocol: PROTOCOL });
-  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  const now = mock.method(performance, 'now', () => 0);
+  mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const connection = await Connection.start(() => silent, { ...OPTIONS, startupTimeout: 300 });
     const lost = connection.call(({ probe }) => probe(undefined, false));
+    now.mock.mockImplementation(() => 5000);
     mock.timers.tick(5000);
     mock.timers.tick(1);
     await expect(lost).rejects.toMatchObject({ code: 'worker-lost', message: expect.stringContaining('for 5 s') });
@@ -197,6 +199,7 @@ test('a worker that is ready and then shows no sign of life has ended: startupTi
     expect(living.error).toBeUndefined();
     living.close(new TabServeError('disposed', 'The test is over.'));
   } finally {
+    now.mock.restore();
     mock.timers.reset();
   }
 });

@@ -474,6 +474,37 @@ test.describe('healing', () => {
     expect(world.attempts[0]!.demoted.map(({ name }) => name)).toEqual(['webgpu']);
   });
 
+  test('a request that was alone in a worker that ran out of time is not replayed; one that shared it is, once', async () => {
+    const world = new World();
+    const first = await world.start(webgpu);
+    const slow = world.ask();
+    await world.pass(120_000);
+    first.hang();
+    await settle();
+    expect(slow.error).toMatchObject({
+      code: 'worker-lost',
+      message:
+        'it hung It ran this request and no other, so the request is not replayed. If it needs more time, raise responseTimeout.',
+    });
+    const second = await world.opened(webgpu);
+    expect(second.batches).toEqual([]);
+    const shared = [world.ask(), world.ask()];
+    expect(second.batches).toEqual(['2', '3']);
+    second.hang();
+    await settle();
+    await world.pass(1000);
+    const third = await world.opened(webgpu);
+    expect(third.batches).toEqual(['2']);
+    third.hang();
+    await settle();
+    await world.pass(1000);
+    const fourth = await world.opened(webgpu);
+    expect(fourth.batches).toEqual(['3']);
+    fourth.answer();
+    await settle();
+    expect(shared.map(({ outcome }) => outcome)).toEqual(['worker-lost', '3']);
+  });
+
   test('a request that shared its first lost worker is replayed twice: the loss of the first replay may be another fault', async () => {
     const world = new World({ batchSize: 2 });
     const first = await world.start(webgpu);
