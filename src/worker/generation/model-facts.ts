@@ -135,15 +135,16 @@ function isToken(id: unknown): id is number {
   return Number.isSafeInteger(id) && (id as number) >= 0;
 }
 
+/** The keys of `config.json` that say how many positions a model has, the first one that is there counts. */
+const POSITIONS = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seq_len'];
+
 /**
  * Returns the most tokens of prompt and answer together, as `config.json` has it.
  * @throws `model-config` for what is no number of tokens
  */
-export function contextLengthOf(config: Json): number | undefined {
+export function contextLengthOf(config: Json, keys: readonly string[] = POSITIONS): number | undefined {
   const text = textConfigOf(config);
-  const key = ['max_position_embeddings', 'n_positions', 'n_ctx', 'max_seq_len'].find(
-    (one) => text[one] !== undefined && text[one] !== null,
-  );
+  const key = keys.find((one) => text[one] !== undefined && text[one] !== null);
   if (key === undefined) return undefined;
   const length = text[key];
   if (isToken(length) && length > 0) return length;

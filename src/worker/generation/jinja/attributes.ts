@@ -1,5 +1,5 @@
 /** What `value.name`, `value[key]` and `value[a:b]` are. */
-import { callable, integer, needed } from './arguments.js';
+import { bind, callable, integer, needed } from './arguments.js';
 import type { Budget } from './budget.js';
 import { asNumber, isEqual, iterate } from './compare.js';
 import { failure, unsupported } from './errors.js';
@@ -115,10 +115,14 @@ function dictAttribute(value: Dict, name: string): Value | undefined {
 function listAttribute(value: Value[], name: string): Value | undefined {
   switch (name) {
     case 'count':
-      return callable(name, ['value'], (item) => BigInt(value.filter((one) => isEqual(one, needed(item))).length));
+      return new Callable(name, (given, budget) => {
+        const [item] = bind(given, ['value'], 'count()');
+        return BigInt(value.filter((one) => isEqual(one, needed(item), budget)).length);
+      });
     case 'index':
-      return callable(name, ['value'], (item) => {
-        const at = value.findIndex((one) => isEqual(one, needed(item)));
+      return new Callable(name, (given, budget) => {
+        const [item] = bind(given, ['value'], 'index()');
+        const at = value.findIndex((one) => isEqual(one, needed(item), budget));
         if (at < 0) throw failure(`${represent(needed(item))} is not in list`);
         return BigInt(at);
       });

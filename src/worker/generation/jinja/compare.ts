@@ -1,6 +1,10 @@
 /** Truth, length, equality and order of Python's values. */
+import type { Budget } from './budget.js';
 import { failure } from './errors.js';
 import { Dict, Iteration, Namespace, Range, Tuple, typeName, Undefined, View, asText, type Value } from './values.js';
+
+/** The characters that are compared in the time of one step. */
+const CHARACTERS_PER_STEP = 1000;
 
 export function isTrue(value: Value): boolean {
   if (typeof value === 'boolean') return value;
@@ -61,7 +65,9 @@ export function asNumber(value: Value): bigint | number | undefined {
   return typeof value === 'bigint' || typeof value === 'number' ? value : undefined;
 }
 
-export function isEqual(a: Value, b: Value): boolean {
+/** @throws `limit`: lists that have one another twice and more are compared as often as they are reached */
+export function isEqual(a: Value, b: Value, budget: Budget): boolean {
+  budget.step(1 + (typeof a === 'string' ? a.length / CHARACTERS_PER_STEP : 0));
   if (a === b) return true;
   const [first, second] = [asNumber(a), asNumber(b)];
   // Loosely: 1n == 1.
@@ -69,27 +75,32 @@ export function isEqual(a: Value, b: Value): boolean {
   if (asText(a) !== undefined) return asText(a) === asText(b);
   if (Array.isArray(a) && Array.isArray(b))
     return (
-      a instanceof Tuple === b instanceof Tuple && a.length === b.length && a.every((item, at) => isEqual(item, b[at]!))
+      a instanceof Tuple === b instanceof Tuple &&
+      a.length === b.length &&
+      a.every((item, at) => isEqual(item, b[at]!, budget))
     );
   if (a instanceof Dict && b instanceof Dict)
-    return a.size === b.size && [...a.entries()].every(([key, value]) => b.has(key) && isEqual(value, b.get(key)!));
-  if (a instanceof Range && b instanceof Range) return isEqual([...a], [...b]);
+    return (
+      a.size === b.size && [...a.entries()].every(([key, value]) => b.has(key) && isEqual(value, b.get(key)!, budget))
+    );
+  if (a instanceof Range && b instanceof Range) return isEqual([...a], [...b], budget);
   return a instanceof Undefined && b instanceof Undefined;
 }
 
 /**
  * Compares two values: negative if the first is less.
- * @throws `runtime` for values that have no order
+ * @throws `runtime` for values that have no order; `limit`
  */
-export function compare(a: Value, b: Value, sign = '<'): number {
+export function compare(a: Value, b: Value, budget: Budget, sign = '<'): number {
+  budget.step(1 + (typeof a === 'string' ? a.length / CHARACTERS_PER_STEP : 0));
   const [first, second] = [asNumber(a), asNumber(b)];
   if (first !== undefined && second !== undefined)
     return first < second ? -1 : first > second ? 1 : first == second ? 0 : NaN;
   const [left, right] = [asText(a), asText(b)];
   if (left !== undefined && right !== undefined) return compareTexts(left, right);
   if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple) {
-    const at = a.findIndex((item, index) => index >= b.length || !isEqual(item, b[index]!));
-    return at < 0 ? a.length - b.length : at >= b.length ? 1 : compare(a[at]!, b[at]!, sign);
+    const at = a.findIndex((item, index) => index >= b.length || !isEqual(item, b[index]!, budget));
+    return at < 0 ? a.length - b.length : at >= b.length ? 1 : compare(a[at]!, b[at]!, budget, sign);
   }
   for (const value of [a, b]) if (value instanceof Undefined) throw value.error;
   throw failure(`'${sign}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`);
@@ -105,17 +116,18 @@ function compareTexts(a: string, b: string): number {
 }
 
 /** Returns whether `item in value`. */
-export function contains(value: Value, item: Value): boolean {
+export function contains(value: Value, item: Value, budget: Budget): boolean {
   const text = asText(value);
   if (text !== undefined) {
     const part = asText(item);
     if (part === undefined) throw failure(`'in <string>' requires string as left operand, not ${typeName(item)}`);
+    budget.step(text.length / CHARACTERS_PER_STEP);
     return text.includes(part);
   }
   if (value instanceof Dict) return value.has(item);
   if (value instanceof Namespace || value === null)
     throw failure(`argument of type '${typeName(value)}' is not iterable`);
-  for (const one of iterate(value)) if (isEqual(one, item)) return true;
+  for (const one of iterate(value)) if (isEqual(one, item, budget)) return true;
   return false;
 }
 

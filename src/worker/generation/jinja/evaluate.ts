@@ -101,25 +101,25 @@ export class Evaluator {
     let left = this.value(first, scope);
     for (const [operator, expression] of others) {
       const right = this.value(expression, scope);
-      if (!holds(operator, left, right)) return false;
+      if (!holds(operator, left, right, this.budget)) return false;
       left = right;
     }
     return true;
   }
 }
 
-function holds(operator: string, left: Value, right: Value): boolean {
+function holds(operator: string, left: Value, right: Value, budget: Budget): boolean {
   switch (operator) {
     case '==':
-      return isEqual(left, right);
+      return isEqual(left, right, budget);
     case '!=':
-      return !isEqual(left, right);
+      return !isEqual(left, right, budget);
     case 'in':
-      return contains(right, left);
+      return contains(right, left, budget);
     case 'not in':
-      return !contains(right, left);
+      return !contains(right, left, budget);
     default: {
-      const order = compare(left, right, operator);
+      const order = compare(left, right, budget, operator);
       return operator[0] === '<'
         ? order < 0 || (operator === '<=' && order === 0)
         : order > 0 || (operator === '>=' && order === 0);

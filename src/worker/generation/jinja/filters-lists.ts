@@ -45,7 +45,7 @@ function sorted(value: Value, tools: FilterTools, key: (item: Value) => Value, r
   const items = listOf(value, tools).map((item) => [key(item), item] as const);
   // Both directions keep the order of what is equal.
   return items
-    .sort(([a], [b]) => (tools.budget.step(), reverse ? compare(b, a) : compare(a, b)))
+    .sort(([a], [b]) => (reverse ? compare(b, a, tools.budget) : compare(a, b, tools.budget)))
     .map(([, item]) => item);
 }
 
@@ -70,7 +70,7 @@ function groups(
   const found: { key: Value; shown: Value; items: Value[] }[] = [];
   for (const item of sorted(value, tools, key, false)) {
     const last = found.at(-1);
-    if (last && isEqual(last.key, key(item))) last.items.push(item);
+    if (last && isEqual(last.key, key(item), tools.budget)) last.items.push(item);
     else found.push({ key: key(item), shown: shown(item), items: [item] });
   }
   return found.map((group) => Tuple.with([group.shown, group.items]));
@@ -82,7 +82,7 @@ const extreme = (sign: 1 | -1): Filter => [
     const key = getter(attribute, !flag(isCaseSensitive));
     let best: Value | undefined;
     for (const item of counted(value, tools))
-      if (best === undefined || compare(key(item), key(best)) * sign > 0) best = item;
+      if (best === undefined || compare(key(item), key(best), tools.budget) * sign > 0) best = item;
     return orElse(best, () => new Undefined('No aggregated item, sequence was empty.'));
   },
 ];

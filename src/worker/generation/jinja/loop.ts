@@ -59,10 +59,10 @@ export class Loop {
           return args[index % args.length]!;
         });
       case 'changed':
-        return new Callable('changed', ({ args }) => {
+        return new Callable('changed', ({ args }, budget) => {
           const last = this.#last;
           this.#last = args;
-          return !last || !isEqual([...last], [...args]);
+          return !last || !isEqual([...last], [...args], budget);
         });
       default:
         return undefined;

@@ -117,7 +117,7 @@ export function toJson(value: Value, options: JsonOptions, budget: Budget, margi
   if (Array.isArray(value)) return wrap('[', value.map(print), ']');
   if (!(value instanceof Dict)) throw failure(`Object of type ${typeName(value)} is not JSON serializable`);
   const entries = [...value.entries()];
-  if (sortsKeys) entries.sort(([a], [b]) => compare(a, b));
+  if (sortsKeys) entries.sort(([a], [b]) => compare(a, b, budget));
   const keyOf = (key: Value): string => {
     if (typeof key === 'string' || key instanceof Markup) return toText(key);
     if (key === null) return 'null';

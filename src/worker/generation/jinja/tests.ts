@@ -12,13 +12,13 @@ type Test = (value: Value, other: Value | undefined, tools: FilterTools) => bool
 
 const ordered =
   (sign: string, fits: (order: number) => boolean): Test =>
-  (value, other) =>
-    fits(compare(value, needed(other), sign));
+  (value, other, { budget }) =>
+    fits(compare(value, needed(other), budget, sign));
 
 const divisible = (value: Value, by: Value, { budget }: FilterTools): Value => calculate('%', value, by, budget);
 
-const equal: Test = (value, other) => isEqual(value, needed(other));
-const unequal: Test = (value, other) => !isEqual(value, needed(other));
+const equal: Test = (value, other, { budget }) => isEqual(value, needed(other), budget);
+const unequal: Test = (value, other, { budget }) => !isEqual(value, needed(other), budget);
 const less = ordered('<', (order) => order < 0);
 const greater = ordered('>', (order) => order > 0);
 const atMost = ordered('<=', (order) => order <= 0);
@@ -43,20 +43,20 @@ const TESTS: Readonly<Record<string, Test>> = {
   boolean: (value) => typeof value === 'boolean',
   callable: (value) => value instanceof Callable || value instanceof Undefined,
   defined: (value) => !(value instanceof Undefined),
-  divisibleby: (value, other, tools) => isEqual(divisible(value, needed(other), tools), 0n),
+  divisibleby: (value, other, tools) => isEqual(divisible(value, needed(other), tools), 0n, tools.budget),
   escaped: (value) => value instanceof Markup,
-  even: (value, _other, tools) => isEqual(divisible(value, 2n, tools), 0n),
+  even: (value, _other, tools) => isEqual(divisible(value, 2n, tools), 0n, tools.budget),
   false: (value) => value === false,
   filter: (value) => hasFilter(toText(value)),
   float: (value) => typeof value === 'number',
-  in: (value, other) => contains(needed(other), value),
+  in: (value, other, { budget }) => contains(needed(other), value, budget),
   integer: (value) => typeof value === 'bigint',
   iterable: (value) => itemsOf(value) !== undefined,
   lower: (value) => toText(value) === toText(value).toLowerCase() && toText(value) !== toText(value).toUpperCase(),
   mapping: (value) => value instanceof Dict,
   none: (value) => value === null,
   number: (value) => asNumber(value) !== undefined,
-  odd: (value, _other, tools) => isEqual(divisible(value, 2n, tools), 1n),
+  odd: (value, _other, tools) => isEqual(divisible(value, 2n, tools), 1n, tools.budget),
   sameas: (value, other) => isSame(value, needed(other)),
   sequence: (value) => sizeOf(value) !== undefined && !(value instanceof View) && !(value instanceof Iteration),
   string: (value) => asText(value) !== undefined,

@@ -3,7 +3,7 @@
  * the others are classes here.
  */
 import type { Budget } from './budget.js';
-import { failure } from './errors.js';
+import { failure, TemplateError } from './errors.js';
 
 export type Value =
   | null
@@ -161,10 +161,20 @@ export class Range implements Iterable<Value> {
   }
 }
 
-/** Returns what tells keys apart: 1, 1.0 and True are one key, and so are a text and its `Markup`. */
+/** The longest key of a dict that is a tuple: a tuple may have another one twice and more. */
+const MAX_TUPLE_KEY = 1_000_000;
+
+/**
+ * Returns what tells keys apart: 1, 1.0 and True are one key, and so are a text and its `Markup`.
+ * @throws `runtime` for what is no key; `limit`
+ */
 function hashOf(key: Value): string {
   if (key instanceof Markup) return `s${key.text}`;
-  if (key instanceof Tuple) return `t${JSON.stringify(key.map(hashOf))}`;
+  if (key instanceof Tuple) {
+    const hash = `t${JSON.stringify(key.map(hashOf))}`;
+    if (hash.length <= MAX_TUPLE_KEY) return hash;
+    throw new TemplateError('limit', `It has a key of more than ${MAX_TUPLE_KEY} characters.`);
+  }
   switch (typeof key) {
     case 'string':
       return `s${key}`;

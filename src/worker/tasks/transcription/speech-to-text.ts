@@ -10,7 +10,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { openAudio, readAudio } from '../../audio/read-audio.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
 import { NO_TOKEN, type Step } from '../../generation/generate.js';
-import { GENERATION_CONFIG } from '../../generation/model-facts.js';
+import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { argmax } from '../../generation/sample.js';
 import { readStartFacts, type StartFacts } from './start.js';
 import { ignoredThresholds, readSpeechSettings, type SpeechParams, type SpeechSettings } from './settings.js';
@@ -85,8 +85,9 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
     generates: true,
     files: [GENERATION_CONFIG, PREPROCESSOR, HF_CONFIG],
-    handlerConfig({ max_position_embeddings: own, max_target_positions: positions = own }) {
-      return Number.isSafeInteger(positions) ? { contextLength: positions } : {};
+    handlerConfig(config) {
+      const contextLength = contextLengthOf(config, ['max_target_positions', 'max_position_embeddings']);
+      return contextLength === undefined ? {} : { contextLength };
     },
   };
 

@@ -7,7 +7,7 @@ import { underivable } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { answerModel } from '../../generation/golden-answer.js';
-import { GENERATION_CONFIG } from '../../generation/model-facts.js';
+import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import {
   readTextToTextSettings,
   type TextToTextParams,
@@ -45,7 +45,8 @@ export class TextToText extends EncoderDecoderHandler<TextToTextInput> {
     nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
     generates: true,
     files: [GENERATION_CONFIG, HF_CONFIG],
-    handlerConfig({ is_encoder_decoder: isPair, max_position_embeddings: positions }) {
+    handlerConfig(config) {
+      const { is_encoder_decoder: isPair } = config;
       if (isPair !== true)
         throw underivable(
           HF_CONFIG,
@@ -55,7 +56,8 @@ export class TextToText extends EncoderDecoderHandler<TextToTextInput> {
           'text_to_text is for models with an encoder and a decoder of text. Set the option handler for another model.',
         );
       // The positions of T5's n_positions are relative: no limit.
-      return Number.isSafeInteger(positions) ? { contextLength: positions } : {};
+      const contextLength = contextLengthOf(config, ['max_position_embeddings']);
+      return contextLength === undefined ? {} : { contextLength };
     },
   };
 

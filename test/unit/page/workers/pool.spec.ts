@@ -488,6 +488,7 @@ test.describe('healing', () => {
     });
     const second = await world.opened(webgpu);
     expect(second.batches).toEqual([]);
+    expect(world.recoveries).toMatchObject([{ replayed: 0, failed: 1 }]);
     const shared = [world.ask(), world.ask()];
     expect(second.batches).toEqual(['2', '3']);
     second.hang();

@@ -7,6 +7,8 @@ import type { PredictionError } from '../../../../../src/contract/errors.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
 import type { GeneratedText } from '../../../../../src/worker/handlers/generation-handler.ts';
 import { TextGenerator, type TextGeneratorInput } from '../../../../../src/worker/tasks/writing/text-generator.ts';
+import { TextToText } from '../../../../../src/worker/tasks/writing/text-to-text.ts';
+import { SpeechToText } from '../../../../../src/worker/tasks/transcription/speech-to-text.ts';
 import { generationFiles } from '../../generation/models.ts';
 
 const VOCABULARY = 480;
@@ -322,6 +324,16 @@ test('what the model or the files certainly are not is told at load', async () =
       expect.objectContaining({ code: 'model-config' }),
     );
   expect(limits({ max_position_embeddings: null, n_positions: 8 }, {})).toEqual({ contextLength: 8 });
+  for (const [{ huggingFace }, key] of [
+    [TextToText, 'max_position_embeddings'],
+    [SpeechToText, 'max_target_positions'],
+  ] as const) {
+    const read = (value: unknown): unknown =>
+      huggingFace.handlerConfig!({ is_encoder_decoder: true, [key]: value }, {});
+    for (const length of [0, -1, '512', 1.5])
+      expect(() => read(length), `${key}: ${length}`).toThrow(expect.objectContaining({ code: 'model-config' }));
+    expect([read(448), read(undefined)], key).toEqual([{ contextLength: 448 }, {}]);
+  }
   await expect(defaults('{"do_sample":true,"temperature":0}')).rejects.toThrow(code('model-config', 'temperature'));
   // Without do_sample, transformers ignores it; null is no value.
   const greedy = await defaults('{"do_sample":false,"temperature":0,"top_p":null,"eos_token_id":[2,3]}');
