@@ -76,6 +76,10 @@ test('a template that does not end, or makes too much, ends with an error within
     `{{ ${'('.repeat(100_000)}1${')'.repeat(100_000)} }}`,
     '{% set ns = namespace(x=[]) %}{% for a in range(100000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}',
     '{% set ns = namespace(x=[1]) %}{% for a in range(100000) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}',
+    // Each list has the one before twice: 2^40 comparisons.
+    '{% set ns = namespace(x=[1], y=[1]) %}{% for a in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% set ns.y = [ns.y, ns.y] %}{% endfor %}{{ ns.x == ns.y }}',
+    '{% set ns = namespace(x=(1,)) %}{% for a in range(40) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} }}',
+    `${loop}{% set found = "x" in range(100000) %}${ends}`,
   ]) {
     const start = performance.now();
     expect(render(source, {}), source.slice(0, 60)).toEqual({ error: 'limit' });
