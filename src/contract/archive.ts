@@ -278,6 +278,8 @@ export interface Files {
 export interface BlobFiles extends Files {
   /** @throws `model-not-found` */
   blob(path: string): Promise<Blob>;
+  /** Returns the URL that the file was read from; undefined for a file that was unpacked or picked. */
+  url?(path: string): URL | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Precision } from '../../contract/precisions.js';
 import { chooseModel } from './choose-model.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { besideModel, readExternalData } from './onnx/external-data.js';
-import { readModelUrl } from '../../shared/model-url.js';
+import { locateFile, readModelUrl } from '../../shared/model-url.js';
 import { readGraph } from './onnx/graph.js';
 import { createFiles } from './files.js';
 import { hashOf } from '../../shared/hash.js';
@@ -112,7 +112,9 @@ async function blaming(archive: Archive, engine: EngineName, read: () => Promise
  */
 export async function openFiles({ url, files, local, integrity, root }: Archive): Promise<BlobFiles> {
   const source = local && (await localSource(url, local, {}, root));
-  if (!source) return createFiles(files);
+  // The visitor's files have no URL.
+  const location = url.includes('://') ? readModelUrl(url) : undefined;
+  if (!source) return { ...createFiles(files), ...(location && { url: (path) => locateFile(location, path) }) };
   return createFiles(files, {
     paths: source.paths!,
     read: async (path) => await readRequired(source, path, integrity),

@@ -38,6 +38,11 @@ export interface Build {
     /** The device that `watch` has found, if sessions take tensors in its buffers. */
     readonly device?: GPUDevice | undefined;
   };
+  /**
+   * Returns the path of a file on this machine from which ONNX Runtime can read a model itself; undefined if the file
+   * may have changed after it was read.
+   */
+  readonly pathOf?: (url: URL, bytes: number) => Promise<string | undefined>;
   /** Finds out where the nodes of a session's graph run. */
   readonly placement?: PlacementLog;
 }
@@ -65,7 +70,7 @@ export function createEngine(build: Build): Engine {
     },
     memory: heapBytes,
     async open(files, path, options, keeps) {
-      const { inputs, outputs, metadata, quantizesAtRunTime, ...parts } = await readModel(build.provider, files, path);
+      const { inputs, outputs, metadata, quantizesAtRunTime, ...parts } = await readModel(build, files, path);
       checkNames(inputs, options, path);
       if (build.provider === 'webnn' || build.provider === 'webgl') checkFixed(build.provider, inputs, options, path);
       const keeper =
@@ -108,7 +113,7 @@ async function createSession(
   locations: OutputLocations,
 ): Promise<Ort.InferenceSession> {
   try {
-    return await build.ort.InferenceSession.create(model, {
+    return await build.ort.InferenceSession.create(model as Uint8Array, {
       executionProviders: [build.provider],
       graphOptimizationLevel: options.graphOptimizationLevel ?? 'all',
       ...(options.freeDimensions && { freeDimensionOverrides: options.freeDimensions }),

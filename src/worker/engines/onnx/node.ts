@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type * as Ort from 'onnxruntime-node';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
@@ -26,15 +28,27 @@ export async function start(
     ort: { ...ort, InferenceSession: sessionsWith(ort.InferenceSession, around) },
     provider: 'cpu',
     threads,
+    pathOf: unchangedPath,
     // The memory arena would retain the memory of the largest run for as long as the process lives.
     session: { intraOpNumThreads: threads, interOpNumThreads: 1, enableCpuMemArena: false },
   });
 }
 
+/** When this process has started, in milliseconds since 1970. */
+const STARTED = Date.now() - process.uptime() * 1000;
+
+/** Returns the path of a file that has not changed since this process started, so that it still is what was read. */
+export async function unchangedPath(url: URL, bytes: number): Promise<string | undefined> {
+  if (url.protocol !== 'file:') return undefined;
+  const path = fileURLToPath(url);
+  const { size, mtimeMs, ctimeMs } = await stat(path);
+  return size === bytes && Math.max(mtimeMs, ctimeMs) < STARTED ? path : undefined;
+}
+
 /** Returns what creates sessions whose every call is made by `around`. */
 function sessionsWith(sessions: Ort.InferenceSessionFactory, around: Around): Ort.InferenceSessionFactory {
-  const create = async (model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<unknown> => {
-    const session = await around(() => sessions.create(model, options));
+  const create = async (model: Uint8Array | string, options: Ort.InferenceSession.SessionOptions): Promise<unknown> => {
+    const session = await around(() => sessions.create(model as string, options));
     const [run, release] = [session.run.bind(session), session.release.bind(session)];
     return Object.assign(session, {
       run: (feeds: Ort.InferenceSession.FeedsType) => around(() => run(feeds)),

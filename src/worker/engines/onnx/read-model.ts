@@ -3,12 +3,13 @@ import type { BlobFiles } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
 import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
-import type { ProviderName } from './engine.js';
+import type { Build } from './engine.js';
 import { readSignature, type Signature } from './signature.js';
 
 /** What a session is created from. */
 export interface SessionSource extends Signature {
-  readonly model: Uint8Array;
+  /** The file's bytes, its graph without the large weights, or its path. */
+  readonly model: Uint8Array | string;
   /** The files of the model's large tensors. */
   readonly externalData: NonNullable<InferenceSession.SessionOptions['externalData']>;
 }
@@ -17,17 +18,26 @@ export interface SessionSource extends Signature {
  * Reads a model. On WASM, a large model's weights are given to ONNX Runtime as external data, which it reads straight
  * to where it computes: given as one piece, the model is in memory four times while it loads, as the file, as ONNX
  * Runtime's copy of it, as the parsed file, and as weights.
+ * Under Node, ONNX Runtime reads a large model's file itself.
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
  */
-export async function readModel(provider: ProviderName, files: BlobFiles, path: string): Promise<SessionSource> {
+export async function readModel(
+  { provider, pathOf }: Pick<Build, 'provider' | 'pathOf'>,
+  files: BlobFiles,
+  path: string,
+): Promise<SessionSource> {
   const file = await files.blob(path);
   const isLazy = provider === 'wasm' && canReadLazily();
-  const graph = isLazy ? await readGraph(file) : undefined;
+  const url = files.url?.(path);
+  const ownPath = url && (await pathOf?.(url, file.size));
+  const graph = isLazy || ownPath !== undefined ? await readGraph(file) : undefined;
   const model = graph ?? (await bytesOf(file));
   const signature = readSignature(model, path);
   const locations = readExternalData(model);
   if (provider === 'webgl' && locations.length > 0)
     throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
+  if (graph && ownPath !== undefined && locations.length === 0)
+    return { ...signature, model: ownPath, externalData: [] };
   const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
   const externalData = await Promise.all([
     ...locations.map(async (location) => open(location, await files.blob(besideModel(path, location)))),
