@@ -130,7 +130,7 @@ export function assess({ archive, handler, files }: Assessed, here: Here): Asses
       own.push(found);
     }
     const bytes = sum(own.map((file) => file.bytes));
-    const memory = memoryOf(candidate, own);
+    const memory = memoryOf(candidate, own, handler.name);
     return {
       ...candidate,
       files: own,

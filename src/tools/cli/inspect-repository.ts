@@ -86,7 +86,7 @@ function describeModel(path: string, bytes: number | 'unknown', precision: Preci
   const text = describeFile(path, bytes, precision)[0]!;
   return bytes === 'unknown'
     ? text
-    : `${text}, about ${formatBytes(memoryOf({ name: 'wasm' }, [{ precision, bytes }])!)} of memory in a browser`;
+    : `${text}, about ${formatBytes(memoryOf({ name: 'wasm' }, [{ path, precision, bytes }])!)} of memory in a browser`;
 }
 
 /** Returns a line that describes a file; none if there is no such file. */

@@ -1,0 +1,27 @@
+import { expect, test } from '@playwright/test';
+import { memoryOf } from '../../../src/shared/memory.ts';
+
+const MB = 1e6;
+
+/** The peaks of the page's process while the model was opened: `npm run bench -- --only published`. */
+const MEASURED = [
+  { handler: 'text_generator', peak: 1060, files: [{ precision: 'fp32', bytes: 539 * MB, path: 'onnx/model.onnx' }] },
+  { handler: 'text_generator', peak: 465, files: [{ precision: 'q8', bytes: 137 * MB, path: 'onnx/model.onnx' }] },
+  { handler: 'text_feature_extractor', peak: 280, files: [{ precision: 'fp32', bytes: 90 * MB, path: 'model.onnx' }] },
+  {
+    handler: 'speech_to_text',
+    peak: 892,
+    files: [
+      { precision: 'fp32', bytes: 33 * MB, path: 'onnx/encoder_model.onnx' },
+      { precision: 'fp32', bytes: 118 * MB, path: 'onnx/decoder_model_merged.onnx' },
+    ],
+  },
+] as const;
+
+test('the memory of published models is within a quarter of what was measured', () => {
+  for (const { handler, peak, files } of MEASURED) {
+    const ratio = memoryOf({ name: 'wasm' }, files, handler)! / (peak * MB);
+    expect(ratio, JSON.stringify(files)).toBeGreaterThan(0.75);
+    expect(ratio, JSON.stringify(files)).toBeLessThan(1.25);
+  }
+});
