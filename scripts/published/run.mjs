@@ -1,5 +1,5 @@
 /**
- * `npm run published`: asks published models in a tab, on WASM, by the address of their repository alone, and under Node,
+ * `npm run published`: asks published models in a tab, on WASM and a small one on WebGPU, by the address of their repository alone, and under Node,
  * in their folder, and compares their answers with Python's. A made-up hub answers for huggingface.co. Prints a table, and writes it to docs/models.md. `-- --only NAME` asks one model, and writes nothing. Needs
  * `npm run build`, and the weights: see README.md.
  */
@@ -18,13 +18,16 @@ import { tableOf, writeTable } from './table.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const expected = JSON.parse(readFileSync(`${root}test/goldens/published/answers.json`, 'utf8'));
+const ON_WEBGPU = 'tab, WebGPU in software';
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
 
 const hub = await openHub();
 const pages = await openTestPages([
   `--host-resolver-rules=MAP huggingface.co:443 127.0.0.1:${hub.port},MAP *.hf.co:443 127.0.0.1:${hub.port}`,
   '--ignore-certificate-errors',
+  ...(await onGpus()),
 ]);
+
 const rows = [];
 let isRight = true;
 for (const model of MODELS.filter(({ name }) => only === undefined || name === only)) {
@@ -37,10 +40,14 @@ for (const model of MODELS.filter(({ name }) => only === undefined || name === o
   }
   const { inputs, newTokens } = expected[model.name];
   const params = newTokens ? { maxNewTokens: newTokens } : {};
-  const work = { options: optionsOf(model), inputs: model.kind === 'words' ? inputs.map(chat) : inputs, params };
-  for (const where of ['tab, WASM', 'Node']) {
-    const found = await (where === 'Node' ? inNode(model, work) : inTab(model, work));
-    const { text, holds } = COMPARE[model.kind](found.answers, expected[model.name], model.dtype);
+  const work = {
+    options: optionsOf(model),
+    inputs: model.task === 'text_generator' ? inputs.map(chat) : inputs,
+    params,
+  };
+  for (const where of ['tab, WASM', ...(model.onWebgpu ? [ON_WEBGPU] : []), 'Node']) {
+    const found = await (where === 'Node' ? inNode(model, work) : inTab(model, work, where));
+    const { text, holds } = COMPARE[model.kind](found.answers, expected[model.name], model.dtype, where);
     isRight &&= holds;
     const size = model.files.reduce((sum, file) => sum + statSync(`${root}${model.folder}/${file}`).size, 0);
     rows.push({ ...model, where, size, ...found, text });
@@ -51,6 +58,12 @@ await pages.close();
 hub.stop();
 if (only === undefined) writeTable(rows);
 process.exit(isRight ? 0 : 1);
+
+/** Returns Chromium's arguments for WebGPU in software. */
+async function onGpus() {
+  const { module } = await runnerImport(`${root}scripts/chromium.ts`, { configFile: false, logLevel: 'error' });
+  return module.chromiumArgs.webgpu.filter((one) => !module.chromiumArgs.wasm.includes(one));
+}
 
 /** Starts a hub with the repositories that were fetched. */
 async function openHub() {
@@ -80,7 +93,7 @@ function inNode({ folder, path }, work) {
   return JSON.parse(execFileSync(process.execPath, [script, given], { maxBuffer: 2 ** 28, encoding: 'utf8' }));
 }
 
-async function inTab({ repository, folder, path }, work) {
+async function inTab({ repository, folder, path }, work, where) {
   const context = await pages.browser.newContext();
   const page = await context.newPage();
   await pages.goto(page, 'tabserve');
@@ -93,7 +106,7 @@ async function inTab({ repository, folder, path }, work) {
           new Function(`return ${source.replace(/^export /, '')}`)(),
         );
         const inputOf = async (input) => {
-          if (typeof input !== 'string' || !/\.(png|wav)$/.test(input)) return input;
+          if (typeof input !== 'string' || !/\.(png|jpg|wav)$/.test(input)) return input;
           const response = await fetch(`/${input}`);
           return input.endsWith('.wav') ? soundOf(new Uint8Array(await response.arrayBuffer())) : await response.blob();
         };
@@ -103,7 +116,7 @@ async function inTab({ repository, folder, path }, work) {
       },
       {
         given: {
-          ...withBackend(work, { repository }),
+          ...withBackend(work, { repository, backend: where === ON_WEBGPU ? 'webgpu' : 'wasm' }),
           url: repository ? `https://huggingface.co/${repository}` : `/${folder}/${path}`,
         },
         sources: [ask, plain, soundOf].map(String),
@@ -115,6 +128,6 @@ async function inTab({ repository, folder, path }, work) {
 }
 
 /** A repository says itself which handler it is for. */
-function withBackend({ options: { handler, ...options }, ...work }, { repository }) {
-  return { ...work, options: { ...options, ...(!repository && { handler }), backends: ['wasm'] } };
+function withBackend({ options: { handler, ...options }, ...work }, { repository, backend }) {
+  return { ...work, options: { ...options, ...(!repository && { handler }), backends: [backend] } };
 }

@@ -125,7 +125,61 @@ def whisper():
     processor = WhisperProcessor.from_pretrained(folder)
     model = WhisperForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
     features = processor(samples(ROOT / path), sampling_rate=16000, return_tensors="pt").input_features
-    return {"inputs": [path], "answers": [processor.decode(model.generate(features)[0], skip_special_tokens=True)]}
+    answers = {"transformers": [processor.decode(model.generate(features)[0], skip_special_tokens=True)]}
+    for dtype, suffix in [("fp32", ""), ("q8", "_quantized")]:
+        ids = transcribe(suffix, features.numpy(), model.generation_config)
+        answers[dtype] = [processor.decode(ids, skip_special_tokens=True)]
+    return {"inputs": [path], "answers": answers}
+
+
+def transcribe(suffix, features, config):
+    """The greedy tokens of ONNX Runtime with Whisper's files: the prompt in one run, then token by token."""
+    encoder, decoder = [session(HUB / f"whisper-tiny.en/onnx/{part}{suffix}.onnx") for part in ("encoder_model", "decoder_model_merged")]
+    states = encoder.run(None, {"input_features": features})[0]
+    outputs = [one.name for one in decoder.get_outputs()]
+    past = {one.name: np.zeros((1, 6, 0, 64), np.float32) for one in decoder.get_inputs() if one.name.startswith("past")}
+    done, fresh = [], [config.decoder_start_token_id, *(token for _, token in config.forced_decoder_ids)]
+    while len(done) < 200:
+        feeds = {"input_ids": np.int64([fresh]), "encoder_hidden_states": states, "use_cache_branch": np.array([len(done) > 0])}
+        found = dict(zip(outputs, decoder.run(None, feeds | past)))
+        logits = found["logits"][0, -1]
+        logits[config.suppress_tokens + ([] if done else config.begin_suppress_tokens)] = -np.inf
+        token = int(logits.argmax())
+        done.append(token)
+        if token == config.eos_token_id:
+            break
+        # The keys and values of the encoder's states are computed once, in the first run.
+        past = {name: past[name] if done[1:] and ".encoder." in name else found[name.replace("past_key_values", "present")] for name in past}
+        fresh = [token]
+    return done
+
+
+def ocr():
+    """What test/goldens/ocr/make.py has read by PaddleOCR's pipeline, with ONNX Runtime and OpenCV."""
+    photos = ["letter-upside-down.png"]
+    golden = json.loads((ROOT / "test/models/ocr.golden.json").read_text())
+    lines = [[line["text"] for line in golden[photo]["lines"]] for photo in photos]
+    return {"inputs": [f"public/models/ocr/samples/{photo}" for photo in photos], "answers": lines}
+
+
+def movenet():
+    """What test/goldens/people/movenet.py has found by the graph in float64, with PyTorch."""
+    golden = json.loads((ROOT / "test/goldens/people/movenet.json").read_text())["movenet-lightning"]
+    photo = "public/models/selfie/samples/astronaut.jpg"
+    people = next(case["people"] for case in golden if case["photo"] == photo)
+    return {"inputs": [photo], "answers": [people[0]["points"]]}
+
+
+def esrgan():
+    """The layers in float64, with PyTorch: every 97th byte of the picture's RGBA."""
+    sys.path.insert(0, str(ROOT / "training"))
+    from tfjs_layers import Layers
+
+    path = "public/models/upscaler/samples/cup.png"
+    photo = np.asarray(Image.open(ROOT / path).convert("RGB"), np.float64)
+    large = Layers(HUB / "esrgan-slim/model.json")(photo[None])[0].clip(0, 255)
+    rgba = np.concatenate([large, np.full((*large.shape[:2], 1), 255)], -1)
+    return {"inputs": [path], "answers": [{"size": [large.shape[1], large.shape[0]], "every97th": rgba.ravel()[::97].round(1).tolist()}]}
 
 
 MODELS = {
@@ -133,6 +187,9 @@ MODELS = {
     "bge-small-en-v1.5": lambda: vectors("bge-small-en-v1.5", "model_quantized.onnx", "cls"),
     "silero-vad": silero,
     "isnet": isnet,
+    "PP-OCRv4": ocr,
+    "movenet-lightning": movenet,
+    "esrgan-slim": esrgan,
     "whisper-tiny.en": whisper,
     "SmolLM2-135M-Instruct": smollm2,
 }
