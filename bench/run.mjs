@@ -21,6 +21,7 @@ import { writeLanguageModel } from './lib/language-model.mjs';
 import { loadingRows, writeModels } from './loading.mjs';
 import { peopleRows } from './people.mjs';
 import { precisionRows } from './precisions.mjs';
+import { PUBLISHED, publishedRows } from './published.mjs';
 import { requestRows, writeRequestModels } from './requests.mjs';
 import { serverRows } from './server.mjs';
 import { servingRows, writeServingModels } from './serving.mjs';
@@ -37,6 +38,7 @@ const PARTS = {
   people: { isQuick: false, rows: ({ launch, url }) => peopleRows(launch, url) },
   handlers: { isQuick: false, rows: ({ launch, url, mode }) => handlerRows(launch, url, mode) },
   generation: { isQuick: false, rows: ({ launch, url }) => generationRows(launch, url) },
+  published: { isQuick: false, rows: ({ launch, url }) => publishedRows(launch, url) },
   server: { isQuick: false, rows: () => serverRows() },
   threads: { isQuick: false, rows: ({ launch, url }) => threadRows(launch, url) },
   precisions: { isQuick: false, rows: ({ launch, url }) => precisionRows(launch, url, MADE) },
@@ -54,7 +56,7 @@ if (only !== undefined && !Object.hasOwn(PARTS, only))
 const chosen = Object.keys(PARTS).filter((part) => (only ? part === only : !isQuick || PARTS[part].isQuick));
 
 // npm leaves out what serves development in production, so it comes first.
-if (chosen.some((part) => ['requests', 'generation'].includes(part))) installTransformers();
+if (chosen.some((part) => ['requests', 'generation', 'published'].includes(part))) installTransformers();
 process.env.NODE_ENV = 'production';
 const before = round(loadavg()[0] ?? 0);
 tell('building the pages');
@@ -110,6 +112,7 @@ async function measure() {
     '/model/': here('model'),
     '/models/': here('../public/models'),
     '/made/': MADE,
+    '/weights/': PUBLISHED,
     '/ort/': here('node_modules/onnxruntime-web/dist'),
   };
   const server = await serve(folders);

@@ -17,6 +17,7 @@ const PAGES: Readonly<Record<string, string>> = {
   people: 'app/people/index.html',
   handlers: 'app/handlers/index.html',
   generation: 'app/generation/index.html',
+  published: 'app/published/index.html',
   threads: 'app/threads/index.html',
   precisions: 'app/threads/index.html',
   webnn: 'app/threads/index.html',

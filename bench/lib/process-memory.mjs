@@ -8,13 +8,27 @@ import { readFileSync, writeFileSync } from 'node:fs';
  * @param {() => Promise<unknown>} work
  */
 export async function peakRise(devtools, work) {
+  const rise = await watchPeak(devtools);
+  await work();
+  return await rise();
+}
+
+/**
+ * Begins to watch the peak. Returns what tells how many bytes it has risen so far; `tab`: that of the renderer with the
+ * most, because Chromium starts and ends others, for pages to come.
+ */
+export async function watchPeak(devtools) {
   const before = await residentMemory(devtools);
   for (const { id } of before.values()) writeFileSync(`/proc/${id}/clear_refs`, '5');
-  await work();
-  const rise = { renderers: 0, others: 0 };
-  for (const { id, type, peak } of (await residentMemory(devtools)).values())
-    rise[type === 'renderer' ? 'renderers' : 'others'] += Math.max(0, peak - (before.get(id)?.now ?? 0));
-  return rise;
+  return async () => {
+    const rise = { tab: 0, renderers: 0, others: 0 };
+    for (const { id, type, peak } of (await residentMemory(devtools)).values()) {
+      const own = Math.max(0, peak - (before.get(id)?.now ?? 0));
+      rise[type === 'renderer' ? 'renderers' : 'others'] += own;
+      if (type === 'renderer') rise.tab = Math.max(rise.tab, own);
+    }
+    return rise;
+  };
 }
 
 async function residentMemory(devtools) {

@@ -1,0 +1,147 @@
+/**
+ * The part on published models: real weights, beside transformers.js on the same files. Each contender opens a model in
+ * a tab of its own, in turns, on WASM with one thread and two. `npm run published:fetch` gets the weights; a model
+ * without them is skipped.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { watchPeak } from './lib/process-memory.mjs';
+import { tell } from './lib/progress.mjs';
+import { atLeast, atMost, over, row } from './lib/rows.mjs';
+import { median, pairs } from './lib/statistics.mjs';
+
+/** The folder of the weights, in the layout of the Hub; the server has it as `/weights/`. */
+export const PUBLISHED = fileURLToPath(new URL('../.cache/published/hub', import.meta.url));
+
+const SMOL = { name: 'SmolLM2-135M-Instruct', kind: 'text', prompts: [16, 512], tokens: 25 };
+const MODELS = [
+  { ...SMOL, dtype: 'fp32', files: ['model'], rounds: 1 },
+  { ...SMOL, dtype: 'q8', files: ['model_quantized'], rounds: 1 },
+  {
+    name: 'whisper-tiny.en',
+    kind: 'speech',
+    dtype: 'fp32',
+    files: ['encoder_model', 'decoder_model_merged'],
+    rounds: 1,
+  },
+  { name: 'all-MiniLM-L6-v2', kind: 'vector', dtype: 'fp32', files: ['model'], prompts: [16, 250], rounds: 2 },
+];
+const RECORDING = '/models/vad/samples/platform.wav';
+const THREADS = [1, 2];
+const NAMES = { ours: 'TabServe', transformers: 'transformers.js' };
+/** The first words of prompts, a token each. */
+const FIRST = ['One', 'Two', 'Three', 'Four'];
+
+/**
+ * @param {(backend: 'wasm') => Promise<import('@playwright/test').Browser>} launch
+ * @param {string} url of the benchmark's server
+ */
+export async function publishedRows(launch, url) {
+  const browser = await launch('wasm');
+  try {
+    const rows = [];
+    for (const model of MODELS) {
+      const paths = model.files.map((file) => `${PUBLISHED}/${model.name}/onnx/${file}.onnx`);
+      if (!paths.every((path) => existsSync(path))) {
+        tell(`published: ${model.name} is skipped, because its weights are missing: npm run published:fetch`);
+        continue;
+      }
+      const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
+      for (const threads of THREADS) rows.push(...(await modelRows(browser, url, model, threads, bytes)));
+    }
+    return rows;
+  } finally {
+    await browser.close();
+  }
+}
+
+async function modelRows(browser, url, model, threads, bytes) {
+  const label = `published: ${model.name} ${model.dtype}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  const found = { ours: [], transformers: [] };
+  for (let round = 0; round < model.rounds; round++)
+    for (const name of round % 2 === 0 ? ['ours', 'transformers'] : ['transformers', 'ours']) {
+      const visited = await visit(browser, url, name, { ...model, threads });
+      tell(`${label}, ${name}: ${JSON.stringify(visited)}`);
+      found[name].push(visited);
+    }
+  const values = (name, key) => found[name].map((one) => one[key]);
+  const compared = (what, key, goal) =>
+    row(
+      `${label}: ${what} over transformers.js`,
+      pairs(values('ours', key), values('transformers', key), over),
+      '×',
+      goal,
+    );
+  const shown = (what, key, unit) =>
+    Object.keys(NAMES).map((name) => row(`${label}, ${NAMES[name]}: ${what}`, values(name, key), unit));
+  const firsts = Object.keys(found.ours[0]).filter((key) => key.startsWith('first'));
+  const peak = median(values('ours', 'peak'));
+  return [
+    ...shown('load', 'load', 'ms'),
+    ...firsts.flatMap((key) => shown(key, key, 'ms')),
+    ...('rate' in found.ours[0] ? shown('tokens a second', 'rate', 'tokens/s') : []),
+    ...shown('peak memory while it opens', 'opening', 'MB'),
+    ...shown('peak memory', 'peak', 'MB'),
+    compared('load', 'load', atMost(1, '×')),
+    ...firsts.map((key) => compared(key, key, atMost(1, '×'))),
+    ...('rate' in found.ours[0] ? [compared('tokens a second', 'rate', atLeast(1, '×'))] : []),
+    compared('peak memory', 'peak', atMost(0.8, '×')),
+    row(
+      `${label}: peak memory over the files`,
+      (peak * 1e6) / bytes,
+      '×',
+      model.name === SMOL.name && model.dtype === 'fp32' ? atMost(2.2, '×') : undefined,
+    ),
+    ...(threads === 1 ? [estimateRow(label, found.ours)] : []),
+  ];
+}
+
+/** What `assess` says before the download, over the peak while the model was opened. */
+function estimateRow(label, visits) {
+  const ratio = visits[0].estimate / median(visits.map(({ opening }) => opening));
+  const goal = { text: '0.75 to 1.25 ×', holds: (value) => value >= 0.75 && value <= 1.25 };
+  return row(`${label}: memory by assess over the peak of opening`, ratio, '×', goal);
+}
+
+/** Opens a model in a fresh tab and asks it. Times in milliseconds, memory in MB. */
+async function visit(browser, url, contender, { name, kind, dtype, threads, prompts, tokens }) {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => console.error(error));
+    await page.goto(`${url}published/index.html`);
+    await page.waitForFunction(() => 'published' in globalThis);
+    const options = { name, kind, dtype, threads };
+    const call = (work, ...given) =>
+      page.evaluate(([work, given]) => globalThis.published[work](...given), [work, given]);
+    const devtools = await browser.newBrowserCDPSession();
+    const found = {};
+    const rise = await watchPeak(devtools);
+    found.load = await call('open', contender, options);
+    found.opening = (await rise()).tab / 1e6;
+    if (kind === 'speech') {
+      found['first token'] = (await call('transcribe', RECORDING, 1)).took;
+      Object.assign(found, rename(await call('transcribe', RECORDING), 'first text'));
+    }
+    for (const [at, size] of (prompts ?? []).entries())
+      Object.assign(
+        found,
+        rename(await call('answer', FIRST[at], size, tokens && 1), `first ${tokens ? 'token' : 'vector'} of ${size}`),
+      );
+    if (tokens) {
+      const first = await call('answer', FIRST.at(-2), prompts[0], 1);
+      const all = await call('answer', FIRST.at(-1), prompts[0], tokens);
+      Object.assign(found, { rate: ((tokens - 1) * 1000) / (all.took - first.took), text: all.text });
+    }
+    found.peak = (await rise()).tab / 1e6;
+    await devtools.detach();
+    const estimate = contender === 'ours' ? (await call('estimate', options)) / 1e6 : undefined;
+    return { ...found, estimate };
+  } finally {
+    await context.close();
+  }
+}
+
+function rename({ took, text }, name) {
+  return { [name]: took, text };
+}
