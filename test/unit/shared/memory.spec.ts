@@ -3,14 +3,14 @@ import { memoryOf } from '../../../src/shared/memory.ts';
 
 const MB = 1e6;
 
-/** The peaks of the page's process while the model was opened: `npm run bench -- --only published`. */
+/** The peaks that `npm run published` has measured. */
 const MEASURED = [
-  { handler: 'text_generator', peak: 1060, files: [{ precision: 'fp32', bytes: 539 * MB, path: 'onnx/model.onnx' }] },
-  { handler: 'text_generator', peak: 465, files: [{ precision: 'q8', bytes: 137 * MB, path: 'onnx/model.onnx' }] },
-  { handler: 'text_feature_extractor', peak: 280, files: [{ precision: 'fp32', bytes: 90 * MB, path: 'model.onnx' }] },
+  { handler: 'text_generator', peak: 1518, files: [{ precision: 'fp32', bytes: 539 * MB, path: 'onnx/model.onnx' }] },
+  { handler: 'text_generator', peak: 574, files: [{ precision: 'q8', bytes: 137 * MB, path: 'onnx/model.onnx' }] },
+  { handler: 'text_feature_extractor', peak: 281, files: [{ precision: 'fp32', bytes: 90 * MB, path: 'model.onnx' }] },
   {
     handler: 'speech_to_text',
-    peak: 892,
+    peak: 909,
     files: [
       { precision: 'fp32', bytes: 33 * MB, path: 'onnx/encoder_model.onnx' },
       { precision: 'fp32', bytes: 118 * MB, path: 'onnx/decoder_model_merged.onnx' },
