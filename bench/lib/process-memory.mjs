@@ -13,6 +13,9 @@ export async function peakRise(devtools, work) {
   return await rise();
 }
 
+/** How often the peaks are read: Chromium resets them when it measures its own memory. */
+const WATCH_MS = 500;
+
 /**
  * Begins to watch the peak. Returns what tells how many bytes it has risen so far; `tab`: that of the renderer with the
  * most, because Chromium starts and ends others, for pages to come.
@@ -20,9 +23,16 @@ export async function peakRise(devtools, work) {
 export async function watchPeak(devtools) {
   const before = await residentMemory(devtools);
   for (const { id } of before.values()) writeFileSync(`/proc/${id}/clear_refs`, '5');
+  const found = new Map();
+  const read = async () => {
+    for (const [id, one] of await residentMemory(devtools))
+      found.set(id, { ...one, peak: Math.max(one.peak, found.get(id)?.peak ?? 0) });
+  };
+  const timer = setInterval(() => void read().catch(() => clearInterval(timer)), WATCH_MS);
   return async () => {
+    await read();
     const rise = { tab: 0, renderers: 0, others: 0 };
-    for (const { id, type, peak } of (await residentMemory(devtools)).values()) {
+    for (const { id, type, peak } of found.values()) {
       const own = Math.max(0, peak - (before.get(id)?.now ?? 0));
       rise[type === 'renderer' ? 'renderers' : 'others'] += own;
       if (type === 'renderer') rise.tab = Math.max(rise.tab, own);
