@@ -88,9 +88,7 @@ test('vectors of pictures take the places of their numbers', async () => {
   expect(count).toBe(2);
   await made.run([[3, dog.first + 1, cat.first, cat.first + 1]], made.emptyCache());
   expect([...(runs[0]!['inputs_embeds']!.data as Float32Array)]).toEqual([
-    ...[3, 3, 3, 3],
-    ...[204, 205, 206, 207],
-    ...[100, 101, 102, 103, 104, 105, 106, 107],
+    3, 3, 3, 3, 204, 205, 206, 207, 100, 101, 102, 103, 104, 105, 106, 107,
   ]);
 });
 
