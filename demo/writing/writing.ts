@@ -189,7 +189,7 @@ function mount(announce: (text: string) => void): Exhibited {
           count += 1;
           text.add(part);
           rate.textContent = rateOf(count, first - asked, now - first);
-        } else {
+        } else if ('usage' in part) {
           count = part.usage.completionTokens;
           rate.textContent = rateOf(count, first - asked, now - first);
           const why = part.finishReason === 'stop' ? 'The model ended its text.' : 'It has the length that is set.';

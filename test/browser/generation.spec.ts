@@ -276,7 +276,7 @@ test('an answer goes on when its worker is ended in the middle of it, again and 
           let [parts, count, text] = ['', 0, ''];
           for await (const item of client.stream(prompt, { params })) {
             if (typeof item === 'string') parts += item;
-            else text = item.text;
+            else if ('text' in item) text = item.text;
             count += 1;
             if (count % every === 0) made.at(-1)!.terminate();
           }

@@ -44,7 +44,7 @@ test('a repository by its URL alone: pictures as files, elements and URLs, in pa
         let [parts, text] = ['', ''];
         for await (const item of client.stream({ messages: content }))
           if (typeof item === 'string') parts += item;
-          else ({ text } = item);
+          else if ('text' in item) ({ text } = item);
         answers.push({ parts, text });
       }
       const { handler, takes } = await client.describe();

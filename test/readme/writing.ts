@@ -6,5 +6,5 @@ const chat = { messages: [{ role: 'user', content: 'Tell me a story about the se
 let story = '';
 for await (const part of writer.stream(chat, { params: { maxNewTokens: 8 } })) {
   if (typeof part === 'string') story += part; // whole characters, as soon as they are written
-  else console.log(part.text === story, part.finishReason, part.usage.completionTokens); // true 'length' 8
+  else if ('usage' in part) console.log(part.text === story, part.finishReason, part.usage.completionTokens); // true 'length' 8
 }

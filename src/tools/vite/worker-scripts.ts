@@ -59,6 +59,8 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/generation/': 'writing',
   'worker/generation/jinja/': 'jinja',
   'worker/generation/jinja/characters.': 'writing',
+  'worker/generation/reasoning.': 'jinja',
+  'worker/generation/tool-calls/': 'jinja',
   'worker/handlers/generation-handler.': 'writing',
   'worker/handlers/encoder-decoder-handler.': 'writing',
   'worker/engines/onnx/kept': 'writing',

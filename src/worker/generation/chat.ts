@@ -10,8 +10,16 @@ import { continueLast, CUT, isContinued, lastText } from './continued-message.js
 import { isSpace, stripEnds } from './jinja/characters.js';
 import type { Template } from './jinja/template.js';
 
-/** Writes a conversation as the text that its model was trained on, up to the beginning of the next answer. */
-export type RenderChat = (chat: Chat) => string;
+/** Writes conversations as the texts that their model was trained on. */
+export interface ChatTemplate {
+  /**
+   * Returns a conversation's text, up to the beginning of the next answer.
+   * @param variables what else the template reads, such as `enable_thinking`
+   */
+  render(chat: Chat, variables?: Readonly<Record<string, unknown>>): string;
+  /** Returns the source of the template that writes a conversation. */
+  sourceOf(chat: Chat): string;
+}
 
 export const CHAT_TEMPLATE = 'chat_template.jinja';
 /** Of the templates in this folder, transformers takes this one by itself: for conversations with tools. */
@@ -24,7 +32,7 @@ export const TOOL_TEMPLATE = 'additional_chat_templates/tool_use.jinja';
  * @returns undefined if there is none
  * @throws `model-format` if it is no template; `model-config` if it uses what templates do not have here
  */
-export async function loadChatTemplate(files: Files): Promise<RenderChat | undefined> {
+export async function loadChatTemplate(files: Files): Promise<ChatTemplate | undefined> {
   const config = await readTokenizerConfig(files);
   const sources = await sourcesOf(files, config['chat_template']);
   if (Object.keys(sources).length === 0) return undefined;
@@ -33,15 +41,35 @@ export async function loadChatTemplate(files: Files): Promise<RenderChat | undef
     Object.entries(sources).map(([name, source]) => [name, told(`"${name}"`, () => new Made(source))]),
   );
   const special = specialTokensOf(config);
-  return (chat) => {
-    const template = (chat.tools && templates['tool_use']) ?? templates['default'];
-    if (!template)
-      throw new TabServeError(
-        'invalid-input',
-        `The repository has the chat templates ${Object.keys(templates).join(', ')}, and no default one.`,
-      );
-    return render(template, special, template.takesParts ? chat : withJoinedParts(chat));
+  const nameOf = ({ tools }: Chat): string => {
+    const name = tools && templates['tool_use'] ? 'tool_use' : 'default';
+    if (templates[name]) return name;
+    throw new TabServeError(
+      'invalid-input',
+      `The repository has the chat templates ${Object.keys(templates).join(', ')}, and no default one.`,
+    );
   };
+  return {
+    sourceOf: (chat) => sources[nameOf(chat)]!,
+    render(chat, variables = {}) {
+      checkVariables(variables);
+      const template = templates[nameOf(chat)]!;
+      return render(template, { ...special, ...variables }, template.takesParts ? chat : withJoinedParts(chat));
+    },
+  };
+}
+
+/** The variables that the conversation itself sets. */
+const OWN = ['messages', 'tools', 'add_generation_prompt', 'continue_final_message'];
+
+/** @throws `invalid-input` for a variable that the conversation sets */
+function checkVariables(variables: Readonly<Record<string, unknown>>): void {
+  const wrong = OWN.find((name) => Object.hasOwn(variables, name));
+  if (wrong === undefined) return;
+  throw new TabServeError(
+    'invalid-input',
+    `params.chatTemplateKwargs: ${wrong} is set by the conversation itself. Change the input.`,
+  );
 }
 
 /** Returns the templates by their names. Files come before the config, as in transformers. */
@@ -86,7 +114,7 @@ function renderOne(template: Template, special: Readonly<Record<string, unknown>
   const isOpen = isContinued(chat);
   const { messages, tools } = isOpen ? continueLast(chat) : chat;
   const text = told('of the model', () =>
-    template.render({ ...special, messages, tools: tools ?? null, documents: null, add_generation_prompt: !isOpen }),
+    template.render({ documents: null, ...special, messages, tools: tools ?? null, add_generation_prompt: !isOpen }),
   );
   return isOpen ? cut(text, lastText(chat)) : text;
 }

@@ -89,7 +89,7 @@ export class TextStreamer {
 }
 
 /** Returns how many characters at the end of a text are the beginning of a stop string. */
-function overlap(text: string, stop: string): number {
+export function overlap(text: string, stop: string): number {
   for (let length = Math.min(text.length, stop.length - 1); length > 0; length--)
     if (text.endsWith(stop.slice(0, length))) return length;
   return 0;

@@ -24,6 +24,8 @@ export abstract class EncoderDecoderHandler<
   Own extends TextToTextSettings = TextToTextSettings,
   Ready extends EncoderPrompt<Own> = EncoderPrompt<Own>,
 > extends GenerationHandler<Input, Own, Ready> {
+  declare readonly partType?: string;
+
   protected encoder!: Encoder;
   #decoder!: Decoder;
   #steps!: SharedSteps;

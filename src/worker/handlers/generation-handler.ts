@@ -1,6 +1,7 @@
 import type { Context, InputKind } from '../../contract/handler.js';
 import type { ResultOf } from '../../contract/handler-types.js';
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
+import { AnswerWriter, type ToolCall } from '../generation/answer-writer.js';
 import { chooseToken, type Begun, type GenerateOptions, type Step } from '../generation/generate.js';
 import { GuidedAnswer } from '../generation/grammar/guided-answer.js';
 import { checkLevels } from '../generation/grammar/response-format.js';
@@ -9,9 +10,11 @@ import type { Progress } from '../generation/logits.js';
 import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
 import { refuseUnsupported, type GenerationParams, type Settings } from '../generation/settings.js';
 import { TextStreamer } from '../generation/text-streamer.js';
+import type { AnswerForm } from '../generation/tool-calls/answer-form.js';
 import type { SpokenPart } from '../outputs/spoken-text.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
+import type { Detokenizer } from '../text/tokenizer.js';
 import { schemaOf } from './descriptor.js';
 import { unwrap, type Row } from './row.js';
 import { StagedHandler } from './staged-handler.js';
@@ -19,10 +22,17 @@ import { GENERATION_HANDLER_SCHEMA } from './schemas.js';
 
 /** The answer to one row. */
 export interface GeneratedText {
-  /** Without the prompt, and without what ended it. */
+  /** Without the prompt, and without what ended it, reasoning and calls of tools. */
   readonly text: string;
-  /** `stop` if a token that ends answers or a stop string has ended it; `length` if it has reached a limit. */
-  readonly finishReason: 'stop' | 'length';
+  /** What a model has written that reasons before it answers a conversation. */
+  readonly reasoning?: string;
+  /** The tools that the answer calls, if the conversation has some. */
+  readonly toolCalls?: readonly ToolCall[];
+  /**
+   * `stop` if a token that ends answers or a stop string has ended it, `tool_calls` if it then has called tools;
+   * `length` if it has reached a limit.
+   */
+  readonly finishReason: 'stop' | 'length' | 'tool_calls';
   readonly usage: {
     readonly promptTokens: number;
     /** How many tokens of the prompt did not run, because they are in the cache of an earlier request. */
@@ -47,6 +57,8 @@ export interface Prompt<Own extends Settings = Settings> {
   readonly settings: Own;
   /** Whether the answer continues the prompt: its text begins where that of the prompt ends. */
   readonly isContinued?: boolean;
+  /** What the answer consists of; undefined if all of it is text. */
+  readonly answer?: AnswerForm | undefined;
 }
 
 /** What the model has generated for a row. */
@@ -55,7 +67,9 @@ export interface GeneratedAnswer {
   /** With the one that ended it. */
   readonly tokens: readonly number[];
   readonly logprobs: readonly number[];
-  readonly finishReason: 'stop' | 'length';
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: GeneratedText['finishReason'];
   readonly promptTokens: number;
   readonly cachedTokens: number;
   /** Of speech with timestamps. */
@@ -72,8 +86,10 @@ export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedT
 interface Resume extends Begun {
   /** Only of a sampled answer. */
   readonly seed: number | undefined;
-  /** Whether the part was the last one. */
-  readonly isLast: boolean;
+  /** How many parts were sent, with this one. */
+  readonly parts: number;
+  /** What the ids of tool calls begin with. */
+  readonly callId: string;
 }
 
 /** The keys of `handler:` that only the config sets. */
@@ -93,8 +109,6 @@ export abstract class GenerationHandler<
   Own extends Settings = Settings,
   Ready extends Prompt<Own> = Prompt<Own>,
 > extends StagedHandler<Input, readonly (Ready | undefined)[], readonly (GeneratedAnswer | undefined)[]> {
-  declare readonly partType?: string;
-
   static override readonly takes: InputKind = 'text';
 
   declare readonly paramsType?: GenerationParams;
@@ -103,8 +117,8 @@ export abstract class GenerationHandler<
 
   protected tokenizer!: HuggingFaceTokenizer;
   protected facts!: ModelFacts;
-  /** Made when an answer first keeps to a grammar. */
-  #vocabulary: Vocabulary | undefined;
+  /** Made when an answer first keeps to a grammar; by the special tokens that grammars write. */
+  readonly #vocabularies = new Map<string, Vocabulary>();
   #hasWarned = false;
 
   /** Answers join and leave at any step. */
@@ -221,24 +235,22 @@ export abstract class GenerationHandler<
   async #answer(given: Ready, index: number, context: Context): Promise<GeneratedAnswer> {
     const begun = context.resumed(index) as Resume | undefined;
     const prompt = begun ? withSeed(given, begun.seed) : given;
-    const guided = this.#guidedAnswer(prompt.settings);
+    const shown = this.#shown(prompt.answer);
+    const guided = this.#guidedAnswer(prompt.settings, shown);
     const before = prompt.isContinued && !guided ? this.#lastOfText(prompt.tokens) : undefined;
-    const streamer = new TextStreamer((guided ?? this.tokenizer).detokenizer, prompt.settings.stop, before);
+    const detokenizer = guided?.detokenizer ?? showing(this.tokenizer.detokenizer, shown);
+    const streamer = new TextStreamer(detokenizer, prompt.settings.stop, before);
     const stopTokens = this.#specialTokens(prompt.settings.stop);
     let hasStopToken = false;
     const seed = prompt.settings.sampling?.seed;
     const [tokens, logprobs, written]: [number[], number[], number[]] = [[], [], []];
-    let [text, cachedTokens] = ['', 0];
+    let cachedTokens = 0;
     let finishReason: GeneratedAnswer['finishReason'] = 'stop';
     let parts: GeneratedAnswer['parts'];
-    const send = async (part: string, isLast: boolean): Promise<void> => {
-      text += part;
-      // A worker that was lost has sent it.
-      const wasSent = isLast ? begun?.isLast === true : written.length <= (begun?.tokens.length ?? 0);
-      if (part === '' || wasSent) return;
-      const resume = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), seed, isLast };
-      await context.send(index, part, resume satisfies Resume);
-    };
+    const writer = new AnswerWriter(prompt.answer?.reader(), begun, async (part, count) => {
+      const begun = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), seed };
+      await context.send(index, part, { ...begun, parts: count, callId: writer.callId } satisfies Resume);
+    });
     const isStopped = (): boolean => hasStopToken || streamer.isStopped || guided?.isComplete === true;
     const choose: GenerateTools['choose'] = (logits, own, progress) => {
       guided?.mask(logits);
@@ -255,13 +267,26 @@ export abstract class GenerationHandler<
         if (hasStopToken) break;
         guided?.add(token);
         written.push(token);
-        await send(streamer.add(token), false);
+        await writer.add(streamer.add(token));
       }
       if (isStopped()) break;
     }
-    await send(streamer.end(), true);
+    await writer.add(streamer.end());
     if (isStopped()) finishReason = 'stop';
-    return { text, tokens, logprobs, finishReason, promptTokens: prompt.tokens.length, cachedTokens, parts };
+    await writer.end(finishReason === 'length');
+    const { text, reasoning, toolCalls } = writer;
+    if (finishReason === 'stop' && toolCalls.length > 0) finishReason = 'tool_calls';
+    const promptTokens = prompt.tokens.length;
+    return { text, reasoning, toolCalls, tokens, logprobs, finishReason, promptTokens, cachedTokens, parts };
+  }
+
+  /** Returns the special tokens that the marks of an answer consist of, by their ids. */
+  #shown(answer: AnswerForm | undefined): ReadonlyMap<number, string> {
+    const { idOf, detokenizer } = this.tokenizer;
+    const found = (answer?.tokens ?? []).map((token) => [idOf(token), token] as const);
+    return new Map(
+      found.filter((one): one is [number, string] => one[0] !== undefined && detokenizer.pieceOf(one[0]) === undefined),
+    );
   }
 
   /** Returns the last token of a prompt that is text. The answer's own bytes would follow one that is a byte. */
@@ -280,10 +305,13 @@ export abstract class GenerationHandler<
     return new Set(ids.filter((id) => detokenizer.pieceOf(id) === undefined));
   }
 
-  #guidedAnswer({ grammar, eosTokenIds }: Settings): GuidedAnswer | undefined {
+  /** @param shown the special tokens that the grammar writes */
+  #guidedAnswer({ grammar, eosTokenIds }: Settings, shown: ReadonlyMap<number, string>): GuidedAnswer | undefined {
     if (!grammar) return undefined;
-    this.#vocabulary ??= new Vocabulary(this.tokenizer.tokenBytes());
-    return new GuidedAnswer(grammar, this.#vocabulary, eosTokenIds);
+    const key = [...shown.keys()].join();
+    const vocabulary = this.#vocabularies.get(key) ?? new Vocabulary(this.tokenizer.tokenBytes(shown));
+    this.#vocabularies.set(key, vocabulary);
+    return new GuidedAnswer(grammar, vocabulary, eosTokenIds);
   }
 
   /**
@@ -300,9 +328,11 @@ export abstract class GenerationHandler<
   override postprocess(outputs: readonly (GeneratedAnswer | undefined)[], context: Context): readonly GeneratedText[] {
     return outputs.map((answer, index) => {
       if (!answer) return undefined as never;
-      const { text, finishReason, tokens, promptTokens, cachedTokens, logprobs } = answer;
+      const { text, reasoning, toolCalls, finishReason, tokens, promptTokens, cachedTokens, logprobs } = answer;
       return {
         text,
+        ...(reasoning !== '' && { reasoning }),
+        ...(toolCalls.length > 0 && { toolCalls }),
         finishReason,
         usage: { promptTokens, cachedTokens, completionTokens: tokens.length },
         ...(this.param<boolean>('returnLogprobs', index, context) && { logprobs }),
@@ -318,4 +348,10 @@ function withSeed<Ready extends Prompt>(prompt: Ready, seed: number | undefined)
   return sampling && seed !== undefined
     ? { ...prompt, settings: { ...settings, sampling: { ...sampling, seed } } }
     : prompt;
+}
+
+/** Returns a detokenizer for which some special tokens are text. */
+function showing(detokenizer: Detokenizer, shown: ReadonlyMap<number, string>): Detokenizer {
+  if (shown.size === 0) return detokenizer;
+  return { ...detokenizer, pieceOf: (id) => shown.get(id) ?? detokenizer.pieceOf(id) };
 }

@@ -38,9 +38,10 @@ export interface HuggingFaceTokenizer extends TextTokenizer, Pick<Encoder, 'loca
   /**
    * Returns the bytes of UTF-8 of each token, by its id, as characters from 0 to 255; undefined for a special token, and
    * for none.
+   * @param shown special tokens that have bytes nevertheless, by their ids
    * @throws `invalid-input` if a token's bytes depend on the tokens beside it
    */
-  tokenBytes(): readonly (string | undefined)[];
+  tokenBytes(shown?: ReadonlyMap<number, string>): readonly (string | undefined)[];
   /** Returns the number of a token that is written exactly so in the vocabulary; undefined if there is none. */
   idOf(token: string): number | undefined;
   /** The token that stands for a missing word; undefined if there is none. */
@@ -137,7 +138,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
       decode: (ids, keepsSpecial = false) =>
         detokenizer.join(ids.flatMap((id) => (keepsSpecial ? vocabulary.tokenOf(id) : detokenizer.pieceOf(id)) ?? [])),
       tokenOf: (id) => vocabulary.tokenOf(id),
-      tokenBytes: () => tokenBytes(vocabulary, json.decoder),
+      tokenBytes: (shown) => tokenBytes(vocabulary, json.decoder, shown),
       tokensOf: (text, most) => idsOf(encoder.read(shorten(text)).take(most)),
       locate: encoder.locate,
       windows: encoder.windows,

@@ -6,16 +6,19 @@ import type { Vocabulary } from './vocabulary.js';
  * Returns the bytes of UTF-8 that each token stands for, by its id, as characters from 0 to 255; undefined for a
  * special token, and for none. Those of tokens in a row are the text, but for a space that a decoder removes at the
  * beginning.
+ * @param shown special tokens that have bytes nevertheless, by their ids
  * @throws `invalid-input` for a decoder with which a token's text depends on the tokens beside it
  */
 export function tokenBytes(
   vocabulary: Vocabulary,
   decoder: DecoderJson | null | undefined,
+  shown: ReadonlyMap<number, string> = new Map(),
 ): readonly (string | undefined)[] {
   const bytesOf = pieceBytes(decoder);
   const found: (string | undefined)[] = [];
   for (const [piece, id] of vocabulary.ids) found[id] = bytesOf(piece);
-  for (const { id, special, content } of vocabulary.added) found[id] = special ? undefined : utf8Of(content);
+  for (const { id, special, content } of vocabulary.added)
+    found[id] = special && !shown.has(id) ? undefined : utf8Of(content);
   return found;
 }
 

@@ -1,9 +1,10 @@
 import { describeValue } from '../../../contract/describe-value.js';
-import { TabServeError } from '../../../contract/errors.js';
+import { invalidInput, type TabServeError } from '../../../contract/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { nearestName } from '../../../shared/nearest-name.js';
 import type { Settings } from '../settings.js';
-import { Automaton } from './automaton.js';
+import type { Automata } from './automata.js';
+import type { Automaton } from './automaton.js';
 import { OBJECT } from './json.js';
 import { schemaGrammar, tooDeep } from './json-schema.js';
 
@@ -13,8 +14,6 @@ export type ResponseFormat =
   | { readonly type: 'json_object' }
   | { readonly type: 'json_schema'; readonly schema: boolean | Readonly<Record<string, unknown>> };
 
-/** The maximum number of formats whose grammars are cached. */
-const MAX_FORMATS = 16;
 /** How messages call the schema. */
 const SCHEMA = 'params.responseFormat.schema';
 /** The maximum number of characters of a format's JSON. */
@@ -24,36 +23,34 @@ const MAX_LEVELS = 250;
 /** The keys of a format, by its type. */
 const KEYS = { text: ['type'], json_object: ['type'], json_schema: ['type', 'schema'] } as const;
 
-/** The grammars of the formats that requests ask for. */
-export class ResponseFormats {
-  /** By their JSON; the most recently used last. */
-  readonly #grammars = new Map<string, Automaton>();
-
-  /** Returns the grammar of a format; undefined for any text. @throws `invalid-input` naming what is wrong or not supported */
-  grammarOf(format: ResponseFormat): Automaton | undefined {
-    checkFormat(format);
-    if (format.type === 'text') return undefined;
-    const key = JSON.stringify(format);
-    if (key.length > MAX_LENGTH)
-      throw refusal(`it has ${key.length} characters of JSON; at most ${MAX_LENGTH} are supported.`);
-    const known = this.#grammars.get(key);
-    this.#grammars.delete(key);
-    const grammar = known ?? new Automaton(grammarOf(format));
-    this.#grammars.set(key, grammar);
-    if (this.#grammars.size > MAX_FORMATS) this.#grammars.delete(this.#grammars.keys().next().value!);
-    return grammar;
-  }
+/**
+ * Returns the grammar of a format; undefined for any text.
+ * @throws `invalid-input` naming what is wrong or not supported
+ */
+export function formatGrammar(format: ResponseFormat, automata: Automata): Automaton | undefined {
+  checkFormat(format);
+  if (format.type === 'text') return undefined;
+  const key = JSON.stringify(format);
+  if (key.length > MAX_LENGTH)
+    throw refusal(`it has ${key.length} characters of JSON; at most ${MAX_LENGTH} are supported.`);
+  return automata.of(key, () => grammarOf(format));
 }
 
-/** @throws `invalid-input` by name for settings that contradict a format */
-export function checkGuided({ stop, minNewTokens = 0, forcedBosTokenId, forcedEosTokenIds }: Settings): void {
+/** @throws `invalid-input` by name for settings that contradict a guided answer. @param where what guides it */
+export function checkGuided(
+  { stop, minNewTokens = 0, forcedBosTokenId, forcedEosTokenIds }: Settings,
+  where: 'responseFormat' | 'toolChoice',
+): void {
   const wrong = Object.entries({
     stop: stop.length > 0,
     minNewTokens: minNewTokens > 0,
     forced_bos_token_id: forcedBosTokenId !== undefined,
     forced_eos_token_id: forcedEosTokenIds !== undefined,
   }).find(([, is]) => is);
-  if (wrong) throw refusal(`it is not supported together with ${wrong[0]}, which could break the answer's JSON.`);
+  if (!wrong) return;
+  throw invalidInput(
+    `params.${where}: it is not supported together with ${wrong[0]}, which could break the answer's JSON.`,
+  );
 }
 
 /** @throws `invalid-input` for a format of too many levels, which the checks of other params call something else */
@@ -87,5 +84,5 @@ function checkFormat(format: unknown): asserts format is ResponseFormat {
 }
 
 function refusal(message: string): TabServeError {
-  return new TabServeError('invalid-input', `params.responseFormat: ${message}`);
+  return invalidInput(`params.responseFormat: ${message}`);
 }

@@ -12,7 +12,6 @@ import { CHAT_TEMPLATE, TOOL_TEMPLATE } from '../../generation/chat.js';
 import { listInfos } from '../../generation/decoder-interface.js';
 import { EMBED_TOKENS } from '../../generation/embedder.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
-import { checkPrompt, mostTokens } from '../../generation/prompt.js';
 import { SoftTokens, type SoftPicture } from '../../generation/soft-tokens.js';
 import type { AnswerStep, GenerateTools, GenerationConfig, Prompt } from '../../handlers/generation-handler.js';
 import type { StateConfig } from '../../handlers/state-config.js';
@@ -131,7 +130,8 @@ export class ImageTextToText extends TextGenerator {
     if (typeof input !== 'object' || !('messages' in input))
       return { ...(await super.promptOf(input, index, context)), pictures: [] };
     let images: readonly unknown[] = [];
-    const text = this.render(input, (chat) => {
+    const param = (name: string): never => this.param(name, index, context);
+    const { text, answer } = await this.render(input, param, (chat) => {
       const taken = takeImages(readChat(chat, { takesImages: true }));
       images = taken.images;
       return taken.chat;
@@ -157,10 +157,7 @@ export class ImageTextToText extends TextGenerator {
         `The chat template writes ${others.length} pictures (${this.#reader.placeholder}), and the messages have ${pictures.length}. A text must not have ${this.#reader.placeholder} in it.`,
       );
     const whole = first + others.map((part, at) => pictures[at]!.text + part).join('');
-    const tokens = this.tokenizer.tokensOf(whole, mostTokens(this.contextLength));
-    checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
-    const settings = this.settingsOf((name) => this.param(name, index, context), tokens.length);
-    return { tokens, settings, isContinued: true, pictures };
+    return { ...this.promptOfText({ text: whole, answer }, param), pictures };
   }
 
   protected override async *generate(prompt: PicturePrompt, tools: GenerateTools): AsyncGenerator<AnswerStep> {

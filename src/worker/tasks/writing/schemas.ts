@@ -33,6 +33,17 @@ export const IMAGE_TO_TEXT_SCHEMA: ConfigSchema = {
 
 export const TEXT_GENERATOR_SCHEMA: ConfigSchema = {
   responseFormat: { type: 'object' },
+  toolChoice: {
+    anyOf: [
+      { enum: ['none', 'auto', 'required'] },
+      { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+    ],
+    default: 'auto',
+  },
+  toolCallFormat: {
+    enum: ['deepseek', 'gemma', 'glm', 'gpt-oss', 'hermes', 'llama3-json', 'mistral', 'pythonic', 'qwen3-coder'],
+  },
+  chatTemplateKwargs: { type: 'object' },
   maxStateBytes: { type: 'integer', minimum: 0, default: 268435456, readOnly: true },
 };
 

@@ -6,20 +6,25 @@ import { describeValue } from '../../../contract/describe-value.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { CHAT_TEMPLATE, loadChatTemplate, TOOL_TEMPLATE, type RenderChat } from '../../generation/chat.js';
+import { CHAT_TEMPLATE, loadChatTemplate, TOOL_TEMPLATE, type ChatTemplate } from '../../generation/chat.js';
 import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
 import { checkKeys } from '../../../shared/check-keys.js';
+import type { ReasoningPart, ToolCallPart } from '../../generation/answer-writer.js';
 import { Decoder } from '../../generation/decoder.js';
 import { EMBED_TOKENS, Embedder } from '../../generation/embedder.js';
 import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
 import { generate } from '../../generation/generate.js';
 import { answerModel } from '../../generation/golden-answer.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
-import { checkGuided, ResponseFormats, type ResponseFormat } from '../../generation/grammar/response-format.js';
+import { Automata } from '../../generation/grammar/automata.js';
+import { checkGuided, formatGrammar, type ResponseFormat } from '../../generation/grammar/response-format.js';
 import { PrefixCache } from '../../generation/prefix-cache.js';
 import { SharedSteps } from '../../generation/shared-steps.js';
 import { checkPrompt, mostTokens } from '../../generation/prompt.js';
 import { readSettings, type GenerationParams, type Settings } from '../../generation/settings.js';
+import type { AnswerForm } from '../../generation/tool-calls/answer-form.js';
+import type { ToolCallFormat, ToolChoice } from '../../generation/tool-calls/tool-choice.js';
+import { loadScript } from '../../../shared/load-script.js';
 import { integers } from '../../tensors/tensors.js';
 import { readText } from '../../text/read-text.js';
 import {
@@ -32,6 +37,7 @@ import {
 import type { StateConfig } from '../../handlers/state-config.js';
 import { TEXT_GENERATOR_SCHEMA } from './schemas.js';
 
+export type { ReasoningPart, ToolCall, ToolCallPart } from '../../generation/answer-writer.js';
 export type { GeneratedText } from '../../handlers/generation-handler.js';
 
 /** The input of one row: a prompt, a Blob of UTF-8, or a conversation. */
@@ -48,7 +54,30 @@ export interface TextGeneratorParams extends GenerationParams {
    * @schema {"type":"object"}
    */
   readonly responseFormat?: ResponseFormat;
+  /**
+   * Which of the input's tools the answer calls: 'auto' lets the model decide, 'none' hides them, 'required' is one or
+   * more of them, and { name } is that one, with arguments that fit its JSON Schema.
+   * @default 'auto'
+   */
+  readonly toolChoice?: ToolChoice;
+  /** How the model writes calls of tools. Default: as its chat template does. */
+  readonly toolCallFormat?: ToolCallFormat;
+  /**
+   * What else the chat template reads, such as { enable_thinking: false } or { reasoning_effort: 'low' }.
+   * @schema {"type":"object"}
+   */
+  readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
 }
+
+/** A conversation's text, and what the answer to it consists of. */
+export interface Rendered {
+  readonly text: string;
+  /** Undefined if all of it is text. */
+  readonly answer: AnswerForm | undefined;
+}
+
+/** Returns what the request or the config sets. */
+type ReadParam = (name: string) => never;
 
 /**
  * Generates text with a decoder-only language model, such as Llama, Qwen, Gemma, Phi and GPT: what follows a prompt, or
@@ -60,11 +89,12 @@ export interface TextGeneratorParams extends GenerationParams {
  * needs is read from the names and dims of its inputs and outputs, not from a list of architectures.
  * @sample { "input": "Once upon a time", "params": { "maxNewTokens": 40 } }
  * @input a text, or a conversation `{ messages, tools? }`
- * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
+ * @answer `{ text, toolCalls?, reasoning?, finishReason, usage }`; streamed, the text in parts before it
  */
 export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   declare readonly paramsType?: TextGeneratorParams;
   declare readonly configType?: GenerationConfig & StateConfig;
+  declare readonly partType?: string | ReasoningPart | ToolCallPart;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCausalLM', 'LMHeadModel'],
@@ -92,14 +122,14 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     (tokens) => checkPrompt(tokens, this.contextLength, this.facts.vocabularySize),
     (tokens, settings, tools) => this.generate({ tokens, settings }, tools),
   );
-  readonly #formats = new ResponseFormats();
+  readonly #automata = new Automata();
   /** Of a decoder that reads embeddings in place of tokens. */
   protected embedder: Embedder | undefined;
   #decoder!: Decoder;
   #steps!: SharedSteps;
   /** Undefined if a beginning has other numbers in another prompt. */
   #prefixes: PrefixCache | undefined;
-  #renderChat: RenderChat | undefined;
+  #template: ChatTemplate | undefined;
 
   /**
    * Opens the model, and loads the tokenizer and the chat template.
@@ -114,7 +144,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     this.#decoder = new Decoder(this.model, model, this.embedder);
     this.#steps = new SharedSteps(this.#decoder);
     if (!this.#decoder.quantizesAtRunTime) this.#prefixes = new PrefixCache(model, context.kept);
-    this.#renderChat = await loadChatTemplate(context.files);
+    this.#template = await loadChatTemplate(context.files);
     await this.loadTexts(context, model.vocabularySize);
     this.initialized = true;
   }
@@ -126,23 +156,31 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   }
 
   protected override async promptOf(input: TextGeneratorInput, index: number, context: Context): Promise<Prompt> {
+    const param: ReadParam = (name) => this.param(name, index, context);
+    if (typeof input === 'object' && input !== null && 'messages' in input)
+      return this.promptOfText(await this.render(input, param), param);
     const tokens = await this.#tokensOf(input);
     checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
-    const settings = this.settingsOf((name) => this.param(name, index, context), tokens.length);
-    return { tokens, settings, isContinued: true };
+    return { tokens, settings: this.settingsOf(param, tokens.length), isContinued: true };
   }
 
-  protected override settingsOf(param: (name: string) => never, promptLength: number): Settings {
+  /** Returns the prompt of a conversation's text. @throws `invalid-input` */
+  protected promptOfText({ text, answer }: Rendered, param: ReadParam): Prompt {
+    const tokens = this.tokenizer.tokensOf(text, mostTokens(this.contextLength));
+    checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
+    return { tokens, settings: this.settingsOf(param, tokens.length, answer), isContinued: true, answer };
+  }
+
+  /** Reads the settings of one answer. @param answer what it consists of */
+  protected override settingsOf(param: ReadParam, promptLength: number, answer?: AnswerForm): Settings {
     const settings = readSettings(param, this.facts, promptLength, this.contextLength - promptLength);
     const format = param('responseFormat') as ResponseFormat | undefined;
-    const grammar = format && this.#formats.grammarOf(format);
-    if (grammar) checkGuided(settings);
+    const grammar = (format && formatGrammar(format, this.#automata)) ?? answer?.grammar;
+    if (grammar) checkGuided(settings, answer?.grammar ? 'toolChoice' : 'responseFormat');
     return { ...settings, grammar };
   }
 
-  async #tokensOf(input: TextGeneratorInput): Promise<readonly number[]> {
-    if (typeof input === 'object' && input !== null && 'messages' in input)
-      return this.tokenizer.tokensOf(this.render(input), mostTokens(this.contextLength));
+  async #tokensOf(input: string | Blob): Promise<readonly number[]> {
     if (typeof input !== 'string' && !(input instanceof Blob))
       throw new TabServeError(
         'invalid-input',
@@ -157,13 +195,27 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
    * @param read reads the conversation
    * @throws `invalid-input`; what the template throws
    */
-  protected render(chat: Chat, read: (chat: Chat) => Chat = readChat): string {
-    checkKeys(chat, ['messages', 'tools']);
-    const checked = read(chat);
-    if (this.#renderChat) return this.#renderChat(checked);
+  protected async render(given: Chat, param: ReadParam, read: (chat: Chat) => Chat = readChat): Promise<Rendered> {
+    checkKeys(given, ['messages', 'tools']);
+    const template = this.#template;
+    const toolChoice = (param('toolChoice') as ToolChoice | undefined) ?? 'auto';
+    const checked = read(given);
+    const chat = toolChoice === 'none' ? { ...checked, tools: undefined } : checked;
+    if (!template)
+      throw new TabServeError(
+        'invalid-input',
+        'This model takes no messages: its repository has no chat template. Pass the prompt as a string.',
+      );
+    const text = template.render(chat, param('chatTemplateKwargs'));
+    const { answerFormOf } = await loadScript(() => import('../../generation/tool-calls/answer-form.js'));
+    const asked = { toolChoice, format: param('toolCallFormat') as ToolCallFormat | undefined };
+    const answer = answerFormOf(chat, template.sourceOf(chat), text, { ...asked, automata: this.#automata });
+    const format = param('responseFormat') as ResponseFormat | undefined;
+    if (format === undefined || format.type === 'text') return { text, answer };
+    if (!answer?.grammar) return { text, answer: undefined };
     throw new TabServeError(
       'invalid-input',
-      'This model takes no messages: its repository has no chat template. Pass the prompt as a string.',
+      'params.responseFormat: it is not supported together with toolChoice, which asks for calls of tools.',
     );
   }
 

@@ -13,8 +13,8 @@ const config = { bos_token: '<s>', eos_token: '</s>', pad_token: '<pad>', unk_to
 async function rendered(template: string, messages: unknown, files: Readonly<Record<string, string>> = {}) {
   const all = { 'chat_template.jinja': template, 'tokenizer_config.json': JSON.stringify(config), ...files };
   const blobs = Object.fromEntries(Object.entries(all).map(([path, text]) => [path, new Blob([text])]));
-  const render = await loadChatTemplate(createFiles(blobs));
-  return render!(readChat({ messages, tools: undefined }));
+  const loaded = await loadChatTemplate(createFiles(blobs));
+  return loaded!.render(readChat({ messages, tools: undefined }));
 }
 
 const code = (name: string, words: string): unknown =>
@@ -103,7 +103,21 @@ test('tool_use of additional_chat_templates is taken with tools', async () => {
     'chat_template.jinja': new Blob(['plain']),
     'additional_chat_templates/tool_use.jinja': new Blob(['tools']),
   };
-  const render = (await loadChatTemplate(createFiles(blobs)))!;
+  const template = (await loadChatTemplate(createFiles(blobs)))!;
   const messages = [{ role: 'user', content: 'Hi' }];
-  expect([render({ messages }), render({ messages, tools: [{}] })]).toEqual(['plain', 'tools']);
+  const chats = [{ messages }, { messages, tools: [{}] }];
+  expect(chats.map((chat) => template.render(chat))).toEqual(['plain', 'tools']);
+  expect(chats.map((chat) => template.sourceOf(chat))).toEqual(['plain', 'tools']);
+});
+
+test('variables of a request reach the template; those of the conversation are refused', async () => {
+  const source = '{{ enable_thinking }} {{ reasoning_effort | default("medium") }} {{ documents }}';
+  const { render } = (await loadChatTemplate(createFiles({ 'chat_template.jinja': new Blob([source]) })))!;
+  const chat = { messages: [{ role: 'user', content: 'Hi' }] };
+  expect(render(chat, { enable_thinking: false })).toBe('False medium None');
+  expect(render(chat, { reasoning_effort: 'low', documents: [] })).toBe(' low []');
+  for (const name of ['messages', 'tools', 'add_generation_prompt'])
+    expect(() => render(chat, { [name]: [] })).toThrow(
+      `params.chatTemplateKwargs: ${name} is set by the conversation itself.`,
+    );
 });
