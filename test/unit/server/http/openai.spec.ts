@@ -286,7 +286,7 @@ test('messages reach the handler with parts of texts and without empty lists of 
     [
       [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type: 'image_url' }] }],
       'messages[0].content[1]',
-      'a part of type "text", got "image_url"',
+      'a part of type "text": this model reads texts alone, got "image_url"',
     ],
   ] as const)
     expect
