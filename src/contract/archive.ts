@@ -121,8 +121,8 @@ export interface Archive {
    */
   readonly files: Readonly<Record<string, Blob>>;
   /**
-   * Where the other files are, if the page has them: in a zip file, or by path. Undefined if they are in a folder on a
-   * server, or nothing is left to read.
+   * Where the other files are, if the page has them: in a zip file, or by path; empty if nothing is left to read. Undefined
+   * if they are in a folder on a server.
    */
   readonly local?: Blob | Readonly<Record<string, Blob>> | undefined;
   /** Whether it is a repository in Hugging Face's layout, which has no golden examples. */

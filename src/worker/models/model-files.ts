@@ -83,7 +83,7 @@ export async function fetchModel(
   const beside = Object.fromEntries(sideFiles(whole, engine).map((path) => [path, files[path]!]));
   await checkIntegrity(beside, archive.integrity, archive.files);
   await blaming(archive, engine, () => checkIntegrity(files, archive.integrity, { ...archive.files, ...beside }));
-  return { ...archive, files, unmatched, local: isUsedUp(source, files) ? undefined : archive.local };
+  return { ...archive, files, unmatched, local: archive.local && (isUsedUp(source, files) ? {} : archive.local) };
 }
 
 /**
