@@ -10,7 +10,6 @@ import onnx
 import onnxruntime
 import torch
 import transformers
-from optimum.exporters.onnx import main_export
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from basics import HERE, answers, photo
@@ -134,6 +133,9 @@ def small(config_class, kind, **fields):
 
 def export(repository, model, task, processors):
     """Writes a repository as Optimum exports it. @param processors what is saved beside the model: a tokenizer, an image processor"""
+    # It does not work with transformers 5: `newest.py`.
+    from optimum.exporters.onnx import main_export
+
     save(repository, model, processors, lambda source, target: main_export(source, target, task=task, do_validation=False, device="cpu"))
 
 

@@ -1,17 +1,44 @@
 """Text models of many families: one maker for the classes of each task that have no row of their own in its script."""
 import functools
 import pathlib
+import unittest.mock
 
 import numpy as np
 import torch
 import transformers
-from optimum.exporters.onnx.model_patcher import eager_mask_without_vmap
+from torch.onnx import symbolic_helper
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
 from common import kebab, save, small, spread, tokenizer_of, trace
 
-# torch's exporter traces no vmap.
-ALL_MASK_ATTENTION_FUNCTIONS.register("eager", eager_mask_without_vmap)
+IS_NEWEST = transformers.__version__ >= "5"
+# torch's exporter traces no vmap, with which transformers 4 makes masks.
+if not IS_NEWEST:
+    from optimum.exporters.onnx.model_patcher import eager_mask_without_vmap
+
+    ALL_MASK_ATTENTION_FUNCTIONS.register("eager", eager_mask_without_vmap)
+
+
+def rms_norm(g, value, shape, weight, epsilon):
+    """One of the operators that torch's exporter does not know."""
+    epsilon = g.op("Constant", value_t=torch.tensor(symbolic_helper._maybe_get_const(epsilon, "f") or torch.finfo(torch.float32).eps))
+    squares = g.op("ReduceMean", g.op("Mul", value, value), axes_i=[-1], keepdims_i=1)
+    found = g.op("Div", value, g.op("Sqrt", g.op("Add", squares, epsilon)))
+    return found if symbolic_helper._is_none(weight) else g.op("Mul", found, weight)
+
+
+def expm1(g, value):
+    return g.op("Sub", g.op("Exp", value), g.op("Constant", value_t=torch.tensor(1.0)))
+
+
+def repeat_interleave(value, repeats, dim):
+    """As torch's, whose export fails where sides are dynamic."""
+    dim %= value.ndim
+    return torch.stack([value] * repeats, dim + 1).flatten(dim, dim + 1)
+
+
+torch.onnx.register_custom_op_symbolic("aten::rms_norm", rms_norm, 17)
+torch.onnx.register_custom_op_symbolic("aten::expm1", expm1, 17)
 
 DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
 XLM = {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "n_langs": 1, "use_lang_emb": False}
@@ -23,6 +50,7 @@ GROUPED = {"num_key_value_heads": 1, "head_dim": 8}
 FAMILIES = {
     "Albert": ("unigram", {"embedding_size": 16}),
     "BigBird": ("unigram", {"attention_type": "original_full"}),
+    "BigBirdPegasus": ("unigram", {**BART, "attention_type": "original_full"}),
     "Camembert": ("unigram", {"type_vocab_size": 1}),
     "ConvBert": ("word_piece", {"embedding_size": 16, "conv_kernel_size": 3, "head_ratio": 1}),
     "Data2VecText": ("byte_level", {"type_vocab_size": 1}),
@@ -34,13 +62,16 @@ FAMILIES = {
     "Flaubert": ("byte_level", XLM),
     "IBert": ("byte_level", {"type_vocab_size": 1, "quant_mode": False}),
     "LayoutLM": ("word_piece", {"max_2d_position_embeddings": 32}),
+    "LayoutLMv3": ("byte_level", {"type_vocab_size": 1, "max_2d_position_embeddings": 32, "coordinate_size": 3, "shape_size": 2, "visual_embed": False}),
     "Lilt": ("byte_level", {"hidden_size": 24, "type_vocab_size": 1, "max_2d_position_embeddings": 32, "channel_shrink_ratio": 2}),
     "Luke": ("byte_level", {"entity_vocab_size": 8, "entity_emb_size": 8, "type_vocab_size": 1, "use_entity_aware_attention": False}),
     "MPNet": ("unigram", {}),
     "MarkupLM": ("byte_level", {"max_depth": 4, "xpath_unit_hidden_size": 4, "max_xpath_tag_unit_embeddings": 16, "max_xpath_subs_unit_embeddings": 16, "tag_pad_id": 15, "subs_pad_id": 15}),
     "MegatronBert": ("word_piece", {}),
-    "MobileBert": ("word_piece", {"embedding_size": 16, "intra_bottleneck_size": 16, "true_hidden_size": 16, "num_feedforward_networks": 1}),
+    "MobileBert": ("word_piece", {"embedding_size": 8, "intra_bottleneck_size": 16, "true_hidden_size": 16, "num_feedforward_networks": 1}),
+    "Nystromformer": ("word_piece", {"num_landmarks": 8, "segment_means_seq_len": 8, "conv_kernel_size": 3}),
     "RemBert": ("unigram", {"input_embedding_size": 8, "output_embedding_size": 16}),
+    "RoCBert": ("word_piece", {"pronunciation_embed_dim": 8, "pronunciation_vocab_size": 8, "shape_embed_dim": 8, "shape_vocab_size": 8}),
     "RoFormer": ("word_piece", {"embedding_size": 16}),
     "RobertaPreLayerNorm": ("byte_level", {"type_vocab_size": 1}),
     "Splinter": ("word_piece", {"question_token_id": 4}),
@@ -49,11 +80,13 @@ FAMILIES = {
     "XLMRobertaXL": ("unigram", {"type_vocab_size": 1}),
     "XLNet": ("unigram", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}),
     "Yoso": ("unigram", {"use_expectation": True}),
+    "Apertus": ("byte_level", {"num_key_value_heads": 1}),
     "Arcee": ("byte_level", GROUPED),
     "BioGpt": ("byte_level", {}),
     "Bloom": ("byte_level", {"n_head": 2, "n_layer": 2}),
     "CTRL": ("byte_level", {"n_embd": 16, "dff": 24, "n_layer": 2, "n_head": 2, "n_positions": 160}),
     "DeepseekV3": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "first_k_dense_replace": 2}),
+    "DiffLlama": ("byte_level", GROUPED),
     "Doge": ("byte_level", {"num_key_value_heads": 2, "keep_window_size": 256}),
     "Exaone4": ("byte_level", {**GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}),
     "Falcon": ("byte_level", {}),
@@ -68,6 +101,7 @@ FAMILIES = {
     "Glm": ("byte_level", GROUPED),
     "Glm4": ("byte_level", GROUPED),
     "GptOss": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 8}),
+    "Helium": ("byte_level", GROUPED),
     "HunYuanDenseV1": ("byte_level", GROUPED),
     "Llama": ("byte_level", GROUPED),
     "Ministral": ("byte_level", {**GROUPED, "sliding_window": 8}),
@@ -80,6 +114,7 @@ FAMILIES = {
     "OpenAIGPT": ("byte_level", {"n_positions": 160}),
     "Persimmon": ("byte_level", {}),
     "Phi": ("byte_level", {}),
+    "Phimoe": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2}),
     "Phi3": ("byte_level", {"num_key_value_heads": 1}),
     "Qwen2": ("byte_level", {"num_key_value_heads": 1}),
     "Qwen2Moe": ("byte_level", {"num_key_value_heads": 1, "num_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "shared_expert_intermediate_size": 8}),
@@ -97,6 +132,18 @@ FAMILIES = {
     "MT5": ("unigram", T5),
     "UMT5": ("unigram", T5),
 }
+# Those that transformers 4 does not have: `newest.py`.
+NEWEST = {
+    "Esmc": ("word_piece", {"mask_token_id": 4, "num_key_value_heads": 2, "head_dim": 8}),
+    "EuroBert": ("byte_level", {"num_key_value_heads": 1, "head_dim": 8, "mask_token_id": 3}),
+    "Gte": ("unigram", {"type_vocab_size": 1}),
+    "JinaEmbeddingsV3": ("unigram", {"type_vocab_size": 1}),
+    "MiniCPM3": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "head_dim": 4, "dim_model_base": 8}),
+    "Ministral3": ("byte_level", GROUPED),
+    "Mistral4": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "first_k_dense_replace": 2}),
+    "NomicBert": ("word_piece", {"head_dim": 8}),
+    "OpenAIPrivacyFilter": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8}),
+}
 ENDINGS = {
     "classify": ["ForSequenceClassification"], "tokens": ["ForTokenClassification"], "answer": ["ForQuestionAnsweringSimple", "ForQuestionAnswering"],
     "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "embed": ["Model"],
@@ -104,18 +151,17 @@ ENDINGS = {
 # What `small` gives, and these configs refuse.
 REFUSED = {"XLNet": ["max_position_embeddings"]}
 # Models with token_type_ids.
-WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "MegatronBert", "MobileBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
+WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "MegatronBert", "MobileBert", "NomicBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
 MIN_DIFFERENCE = 5e-3
+# Of a kind: families whose small models see no difference between texts.
+WRONG = {"classify": ["GPTNeoX"]}
 
-
-# Of a kind: families that torch's exporter cannot write for it, or whose small models see no difference between texts.
-WRONG = {"classify": ["Glm", "Glm4", "GPTNeoX"], "answer": ["LayoutLM"]}
 
 
 def family_models(kind, outputs, names, fields={}):
     """Yields a repository, a model and its tokenizer for each family that has a class of a kind. @param names of the classes that have a row @param fields of each config"""
-    for name, (tokens, own) in FAMILIES.items():
+    for name, (tokens, own) in (NEWEST if IS_NEWEST else FAMILIES).items():
         model_class = next((getattr(transformers, name + ending) for ending in ENDINGS[kind] if hasattr(transformers, name + ending)), None)
         if model_class is None or model_class.__name__ in names or name in WRONG.get(kind, []):
             continue
@@ -138,7 +184,8 @@ def export_text(repository, model, tokenizer, outputs):
     axes = {name: {0: "batch_size", 1: "sequence_length"} for name in inputs}
     axes.update({name: {0: "batch_size"} if name == "logits" and "Sequence" in type(model).__name__ else {0: "batch_size", 1: "sequence_length"} for name in outputs})
     model.config.use_cache = False
-    save(repository, model, [tokenizer], lambda _, target: trace(model, inputs, outputs, axes, pathlib.Path(target) / "model.onnx"))
+    with unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave):
+        save(repository, model, [tokenizer], lambda _, target: trace(model, inputs, outputs, axes, pathlib.Path(target) / "model.onnx"))
 
 
 def check_sees(model, one, other):
