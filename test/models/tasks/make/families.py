@@ -155,7 +155,7 @@ WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
 MIN_DIFFERENCE = 5e-3
 # Of a kind: families whose small models see no difference between texts.
-WRONG = {"classify": ["GPTNeoX"]}
+WRONG = {"classify": ["GPTNeoX", "JinaEmbeddingsV3"]}
 
 
 

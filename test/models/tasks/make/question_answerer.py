@@ -1,5 +1,3 @@
-from optimum.exporters.onnx.model_configs import ModernBertOnnxConfig
-from optimum.exporters.tasks import TasksManager
 from transformers import (
     AutoModelForQuestionAnswering, BertConfig, DebertaV2Config, DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig, XLMRobertaConfig,
     pipeline,
@@ -8,8 +6,6 @@ from transformers import (
 from common import TEXTS, answers, export, named_by_class, small, spread, tokenizer_of, units
 from families import family_models
 
-# Optimum exports ModernBERT, but does not list this task of it.
-TasksManager.create_register("onnx", overwrite_existing=True)("modernbert", "question-answering")(ModernBertOnnxConfig)
 DEBERTA = {"type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": -1, "position_biased_input": False}
 CONFIGS = [
     ("answer-bert", BertConfig, "word_piece", {}),
@@ -29,6 +25,11 @@ NAMES = {"topK": "top_k", "maxAnswerLength": "max_answer_len", "stride": "doc_st
 
 
 def make():
+    from optimum.exporters.onnx.model_configs import ModernBertOnnxConfig
+    from optimum.exporters.tasks import TasksManager
+
+    # Optimum exports ModernBERT, but does not list this task of it.
+    TasksManager.create_register("onnx", overwrite_existing=True)("modernbert", "question-answering")(ModernBertOnnxConfig)
     rows = []
     for repository, config_class, kind, fields in CONFIGS:
         tokenizer = tokenizer_of(kind, has_types=config_class in (BertConfig, ElectraConfig))
