@@ -45,6 +45,8 @@ export function resize(
     /** @default 'down' */ readonly toMultiple?: ToMultiple;
     /** Of [height, width]: gives both sides the scale that changes the image less. */
     readonly keepAspectRatio?: boolean;
+    /** Of [height, width]: shrinks an image that is larger so that it fits, and keeps its aspect ratio, as Donut does. */
+    readonly thumbnail?: boolean;
     /** @default 'torchvision' */ readonly rounding?: Rounding;
   } = {},
 ): TransformStep {

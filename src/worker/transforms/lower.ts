@@ -151,8 +151,9 @@ function resizedSize(
   width: number,
   height: number,
 ): readonly [height: number, width: number] {
-  const { size, side, maxSize, rounding } = options;
+  const { size, side, maxSize, rounding, thumbnail } = options;
   if (size === 'image') return toMultiples([height, width], options);
+  if (typeof size !== 'number' && thumbnail) return thumbnailSize(size, width, height);
   if (typeof size !== 'number') return constrainedSize(size, options, width, height);
   const sides =
     side === 'longer'
@@ -194,6 +195,18 @@ export function constrainedSize(
     ...options,
     toMultiple: multipleOf === undefined ? 'nearest' : (toMultiple ?? 'down'),
   });
+}
+
+/**
+ * Returns the size of an image that is shrunk to fit, where it does not.
+ * @see https://github.com/huggingface/transformers/blob/main/src/transformers/models/donut/image_processing_donut.py
+ *   `thumbnail`
+ */
+function thumbnailSize(size: HeightWidth, width: number, height: number): HeightWidth {
+  const [tall, wide] = [Math.min(height, size[0]), Math.min(width, size[1])];
+  if (tall === height && wide === width) return [height, width];
+  if (height > width) return [tall, Math.trunc((width * tall) / height)];
+  return width > height ? [Math.trunc((height * wide) / width), wide] : [tall, wide];
 }
 
 /**

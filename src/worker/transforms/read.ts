@@ -34,10 +34,11 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
       'multipleOf',
       'toMultiple',
       'keepAspectRatio',
+      'thumbnail',
       'rounding',
     ] as const;
     const given = record(value, key, names);
-    const { size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding } = given;
+    const { size, interpolation, maxSize, multipleOf, toMultiple, keepAspectRatio, thumbnail, rounding } = given;
     const options = {
       size: isSide(size)
         ? size
@@ -47,7 +48,8 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
       interpolation: oneOf(INTERPOLATIONS, interpolation ?? 'bilinear', `${key}.interpolation`),
       ...readSide(given, key),
       ...readMultipleOf(multipleOf, toMultiple, size, key),
-      ...readKeepAspectRatio(keepAspectRatio, size, `${key}.keepAspectRatio`),
+      ...readOfSides('keepAspectRatio', keepAspectRatio, size, key),
+      ...readOfSides('thumbnail', thumbnail, size, key),
       ...readRounding(rounding, key),
     };
     if (maxSize === undefined) return options;
@@ -127,7 +129,7 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     return {
       size: pair(size, `${key}.size`),
       ...readMultipleOf(multipleOf, toMultiple, size, key),
-      ...readKeepAspectRatio(keepAspectRatio, size, `${key}.keepAspectRatio`),
+      ...readOfSides('keepAspectRatio', keepAspectRatio, size, key),
       ...(antialias && { antialias }),
     };
   },
@@ -218,11 +220,17 @@ function readMultipleOf(
   return { multipleOf: value, toMultiple: oneOf(TO_MULTIPLES, direction, `${key}.toMultiple`) };
 }
 
-function readKeepAspectRatio(value: unknown, size: unknown, key: string): { readonly keepAspectRatio?: boolean } {
+/** Reads an option that needs a size of [height, width]. */
+function readOfSides<T extends 'keepAspectRatio' | 'thumbnail'>(
+  name: T,
+  value: unknown,
+  size: unknown,
+  key: string,
+): { readonly [name in T]?: boolean } {
   if (value === undefined) return {};
   if (typeof value !== 'boolean' || !Array.isArray(size))
-    throw invalidValue(key, value, 'true or false, with a size of [height, width]');
-  return { keepAspectRatio: value };
+    throw invalidValue(`${key}.${name}`, value, 'true or false, with a size of [height, width]');
+  return { [name]: value } as { readonly [name in T]?: boolean };
 }
 
 function side(value: unknown, key: string): number {

@@ -51,6 +51,7 @@ export interface StepOptions {
     readonly multipleOf?: number;
     readonly toMultiple?: ToMultiple;
     readonly keepAspectRatio?: boolean;
+    readonly thumbnail?: boolean;
     readonly rounding?: Rounding;
   };
   readonly centerCrop: { readonly size: HeightWidth; readonly rounding?: Rounding };

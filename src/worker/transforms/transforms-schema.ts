@@ -64,7 +64,7 @@ const STEPS: {
 } = {
   resize: {
     description:
-      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize; or with side: longer so that the longer side is size; image is its own size. multipleOf rounds both sides to a multiple: down, or as toMultiple says. keepAspectRatio gives both sides of [height, width] the scale that changes the image less. All interpolations but nearest are antialiased.',
+      'Resizes the image: to [height, width], or so that the shorter side is size and the longer side is at most maxSize; or with side: longer so that the longer side is size; image is its own size. multipleOf rounds both sides to a multiple: down, or as toMultiple says. keepAspectRatio gives both sides of [height, width] the scale that changes the image less; thumbnail shrinks an image that is larger so that it fits them, and leaves others. All interpolations but nearest are antialiased.',
     value: options<StepOptions['resize']>(
       {
         size: { anyOf: [side, heightWidth, { const: 'image' }] },
@@ -74,6 +74,7 @@ const STEPS: {
         multipleOf: side,
         toMultiple,
         keepAspectRatio,
+        thumbnail: { type: 'boolean' },
         rounding,
       },
       ['size'],

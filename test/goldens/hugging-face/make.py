@@ -71,6 +71,11 @@ published = {
     "shi-labs/oneformer_coco_swin_large": ("OneFormer", {**DO, **RESCALE, **IMAGENET, "ignore_index": 255, "image_processor_type": "OneFormerImageProcessor", "resample": 2, "size": {"longest_edge": 1333, "shortest_edge": 800}}, None),
     "facebook/sam-vit-base": ("Sam", {**DO, **RESCALE, **IMAGENET, "do_convert_rgb": True, "do_pad": True, "image_processor_type": "SamImageProcessor", "pad_size": {"height": 1024, "width": 1024}, "resample": 2, "size": {"longest_edge": 1024}}, None),
     "SAM, small": ("Sam", {**DO, **RESCALE, **IMAGENET, "do_pad": True, "image_processor_type": "SamImageProcessor", "pad_size": {"height": 70, "width": 67}, "resample": 2, "size": {"longest_edge": 64}}, None),
+    "naver-clova-ix/donut-base": ("Donut", {**DO, **RESCALE, **HALF, "do_align_long_axis": False, "do_pad": True, "do_thumbnail": True, "image_processor_type": "DonutImageProcessor", "resample": 2, "size": {"height": 2560, "width": 1920}}, None),
+    "Donut, small": ("Donut", {**DO, **HALF, "do_align_long_axis": False, "do_pad": True, "do_thumbnail": True, "feature_extractor_type": "DonutFeatureExtractor", "resample": 2, "size": [64, 97]}, None),
+    "Donut, wide": ("Donut", {"image_processor_type": "DonutImageProcessor", "size": {"height": 70, "width": 90}}, None),
+    "czczup/textnet-base": ("TextNet", {**DO, **RESCALE, **IMAGENET, "crop_size": {"height": 224, "width": 224}, "do_center_crop": False, "do_convert_rgb": True, "image_processor_type": "TextNetImageProcessor", "resample": 2, "size": {"shortest_edge": 640}, "size_divisor": 32}, None),
+    "TextNet, small": ("TextNet", {"image_processor_type": "TextNetImageProcessor", "crop_size": 40, "do_center_crop": True, "size": {"shortest_edge": 50}}, None),
     "OWLv2 that shrinks": ("Owlv2", {**RESCALE, "image_processor_type": "Owlv2ImageProcessor", "size": {"height": 96, "width": 96}}, None),
     "Pillow's box filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 4, "size": {"height": 131, "width": 700}}, None),
     "Pillow's Hamming filter": ("ViT", {**DO, **HALF, "image_processor_type": "ViTImageProcessor", "resample": 5, "size": {"height": 131, "width": 700}}, None),
@@ -91,6 +96,8 @@ SIZES = [(640, 427), (333, 500)]
 DETECTOR_SIZES = [(640, 480), (480, 640), (1000, 333), (333, 1001), (1920, 1080), (800, 800), (801, 800), (1333, 800), (513, 512), (97, 251)]
 # The other side of these is a half.
 SAM_SIZES = [(128, 65), (67, 128), (256, 122), (30, 64), (7, 5), (61, 47)]
+# Taller and wider than the size, square, and smaller.
+DONUT_SIZES = [(61, 47), (40, 80), (80, 200), (300, 101), (64, 64), (20, 30)]
 CROP_SIZES = [(51, 80), (60, 45), (43, 66), (120, 51), (77, 300)]
 
 
@@ -125,7 +132,7 @@ def golden(name, fields, size):
 
 def models():
     for model, (name, fields, model_type) in published.items():
-        sizes = DETECTOR_SIZES if model in ("facebook/detr-resnet-50", "hustvl/yolos-tiny") else CROP_SIZES if model == "An odd crop" else SAM_SIZES if model == "SAM, small" else SIZES[:1] if name.endswith("etr") or name == "Yolos" else SIZES
+        sizes = DETECTOR_SIZES if model in ("facebook/detr-resnet-50", "hustvl/yolos-tiny") else CROP_SIZES if model == "An odd crop" else DONUT_SIZES if ", small" in model and name in ("Donut", "TextNet") or model == "Donut, wide" else SAM_SIZES if model == "SAM, small" else SIZES[:1] if name.endswith("etr") or name == "Yolos" else SIZES
         yield {"model": model, "processor": fields, **({"model_type": model_type} if model_type else {}), "images": [golden(name, fields, size) for size in sizes]}
 
 

@@ -47,6 +47,7 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   };
   const does = (field: string): boolean => Boolean(fields[field]) && !defaults.ignores?.includes(field);
   const { resize: kind } = defaults;
+  if (kind === 'donut') checkDonut(fields);
   const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
   // These interpolate numbers; ZoeDepth's and OWLv2's do so after padding.
   const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3']) ? [[], resize] : [resize, []];
@@ -115,6 +116,19 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
   const step = (size: number | readonly number[], more: Json = {}): readonly Step[] => [
     { resize: { size, interpolation, ...more } },
   ];
+  if (resize === 'donut') {
+    // Lists of its older files have the width first.
+    const given: unknown = fields.size;
+    const own = sizeOf(Array.isArray(given) ? [...given].reverse() : given, 'size', true);
+    if (own['height'] === undefined) throw wrong('size', given, '{ height, width }');
+    const sides = [own['height'], own['width']!];
+    return [
+      ...step(Math.min(...sides)),
+      ...step(sides, { thumbnail: true }),
+      // The smaller image is in the middle of a black one.
+      { centerCrop: { size: sides } },
+    ];
+  }
   const size = sizeOf(fields.size, 'size', default_to_square, max_size && ((fields['max_size'] as number) ?? max_size));
   const { shortest_edge: shortest, longest_edge: longest, height, width } = size;
   const scale = resize === 'levit' ? 256 / 224 : undefined;
@@ -148,6 +162,7 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     return [{ letterboxTensor: { side: height, fill: 0.5 } }];
   }
   if (shortest === undefined) return step([height!, width!]);
+  if (resize === 'textnet') return step(shortest, { multipleOf: multipleOf(fields, 'size_divisor'), toMultiple: 'up' });
   if (resize === 'transformers.js' && longest === undefined) {
     const least = multipleOf(fields, 'size_divisibility');
     return step(shortest, least > 1 ? { multipleOf: least } : {});
@@ -157,6 +172,13 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
   const multiple =
     resize === 'yolos' ? { multipleOf: 16 } : divisor > 1 ? { multipleOf: divisor, toMultiple: 'up' } : {};
   return step(shortest, { maxSize: longest, rounding: 'transformers', ...multiple });
+}
+
+/** @throws `model-config` if a step is left out without which Donut's images have several sizes, or one is asked for that turns them */
+function checkDonut(fields: Fields): void {
+  for (const field of ['do_resize', 'do_thumbnail', 'do_pad'])
+    if (!(fields[field] ?? true)) throw wrong(field, fields[field], 'true');
+  if (fields['do_align_long_axis']) throw wrong('do_align_long_axis', true, 'false');
 }
 
 /** Reads a size in any of its forms: one number, [height, width], or a mapping. */

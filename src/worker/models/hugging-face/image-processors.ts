@@ -14,6 +14,8 @@ type Resize =
   | 'sam'
   | 'owlv2'
   | 'dinov3'
+  | 'donut'
+  | 'textnet'
   | 'transformers.js';
 
 /** The defaults of an image processor's class, for fields that a `preprocessor_config.json` leaves out. */
@@ -138,6 +140,16 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     resample: BICUBIC!,
   },
   Detr: { ...detr, resize: 'detr' },
+  Donut: {
+    size: { height: 2560, width: 1920 },
+    default_to_square: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BILINEAR!,
+    do_pad: true,
+    resize: 'donut',
+    ignores: ['do_center_crop'],
+  },
   EfficientNet: {
     size: { height: 346, width: 346 },
     default_to_square: true,
@@ -257,6 +269,16 @@ export const IMAGE_PROCESSORS: Readonly<Record<string, ImageProcessor>> = {
     do_pad: true,
     resize: 'swin2sr',
     ignores: ['do_resize', 'do_center_crop', 'do_normalize'],
+  },
+  TextNet: {
+    size: { shortest_edge: 640 },
+    default_to_square: false,
+    crop_size: SQUARE_224,
+    do_normalize: true,
+    ...IMAGENET,
+    resample: BILINEAR!,
+    size_divisor: 32,
+    resize: 'textnet',
   },
   ViT: {
     size: SQUARE_224,

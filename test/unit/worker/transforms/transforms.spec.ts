@@ -311,7 +311,7 @@ for (const [config, message] of [
   ],
   [
     [{ resize: { size: 4, antialias: true } }],
-    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, side, maxSize, multipleOf, toMultiple, keepAspectRatio, rounding.',
+    'handler.imageProcessing[0].resize.antialias is unknown. The options of handler.imageProcessing[0].resize are size, interpolation, side, maxSize, multipleOf, toMultiple, keepAspectRatio, thumbnail, rounding.',
   ],
   [[{ resize: { size: [4, 4], side: 'longer' } }], 'resize.side must be shorter or longer, with one number'],
   [[{ resize: { size: 4, side: 'longer', rounding: 'transformers' } }], 'longer has no maxSize or rounding'],
@@ -321,6 +321,7 @@ for (const [config, message] of [
   [[{ resize: { size: [4, 4], toMultiple: 'up' } }], 'resize.multipleOf must be a positive integer'],
   [[{ resize: { size: [4, 4], multipleOf: 2, toMultiple: 'left' } }], 'toMultiple must be one of down, nearest, up'],
   [[{ resize: { size: 4, keepAspectRatio: true } }], 'keepAspectRatio must be true or false, with a size of [height'],
+  [[{ resize: { size: 4, thumbnail: true } }], 'thumbnail must be true or false, with a size of [height'],
   [['mirror'], 'mirror must be an object with either multipleOf or margin, not undefined.'],
   [[{ mirror: { multipleOf: 2, margin: 1 } }], 'mirror must be an object with either multipleOf or margin'],
   [[{ mirror: { multipleOf: 0 } }], 'mirror.multipleOf must be an integer in 1..1000000, not 0.'],

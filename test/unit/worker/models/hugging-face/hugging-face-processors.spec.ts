@@ -108,6 +108,13 @@ test('pad_size of a detector of the DETR family pads below and right, after norm
   );
 });
 
+test("Donut's images have one size and are not turned, or the field is named", () => {
+  for (const field of ['do_resize', 'do_thumbnail', 'do_pad', 'do_align_long_axis'])
+    expect(() =>
+      imageProcessingOf({ image_processor_type: 'DonutImageProcessor', [field]: field === 'do_align_long_axis' }, {}),
+    ).toThrow(new RegExp(`${field} is `));
+});
+
 test('a NaFlex model of SigLIP 2 is named, with what to take in its place', () => {
   expect(() => imageProcessingOf({ image_processor_type: 'Siglip2ImageProcessorFast' }, {})).toThrow(
     /"Siglip2ImageProcessorFast"; .* A NaFlex model of SigLIP 2 reads patches .* fixed size, such as siglip2-base-patch16-224/,
