@@ -1,0 +1,175 @@
+"""Language models of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of fewer."""
+import inspect
+import pathlib
+import unittest.mock
+
+import torch
+import transformers
+from transformers import DynamicCache, GenerationConfig
+from transformers.cache_utils import DynamicLayer
+from transformers.models.lfm2.modeling_lfm2 import Lfm2HybridConvCache, Lfm2ShortConv
+
+from common import answers, kebab, save, small, spread, tokenizer_of
+from families import FAMILIES, GROUPED, repeat_interleave
+
+PROMPTS = ["Tell me a story about the sea", "naïve café, 東京!"]
+TOKENS = 12
+# Between the two likeliest tokens; with less, float32 decides.
+MIN_GAP = 2e-3
+MIN_KINDS = 5
+# Those without a class of another task. Granite 4's hybrids with Mamba's layers are not exported: its loops have fixed lengths.
+OTHERS = {
+    "Cohere": ("byte_level", {"num_key_value_heads": 1}),
+    "Cohere2": ("byte_level", {"num_key_value_heads": 1, "head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "Ernie4_5": ("byte_level", GROUPED),
+    "GptOss": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8}),
+    "Granite": ("byte_level", {"num_key_value_heads": 1}),
+    "GraniteMoeHybrid": ("byte_level", {"num_key_value_heads": 1, "layer_types": ["attention", "attention"], "shared_intermediate_size": 24, "mamba_n_heads": 4, "num_local_experts": 0, "position_embedding_type": "rope"}),
+    "Lfm2": ("byte_level", {"num_key_value_heads": 1, "conv_L_cache": 3, "layer_types": ["conv", "full_attention"], "block_auto_adjust_ff_dim": False}),
+    "Olmo": ("byte_level", {"num_key_value_heads": 1}),
+    "Olmo2": ("byte_level", {"num_key_value_heads": 1}),
+    "Olmo3": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "CodeGen": ("byte_level", {"num_attention_heads": 4, "n_ctx": 160, "n_inner": 24, "rotary_dim": 4}),
+    "VaultGemma": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+}
+# With a cache of another kind or none; encoders whose decoders nobody generates with; and those of an encoder and a decoder.
+LEFT_OUT = {"GPTBigCode", "OpenAIGPT", "BigBird", "BigBirdPegasus", "Bart", "Camembert", "Data2VecText", "Electra", "Ernie", "MBart", "MegatronBert", "Mvp", "PLBart", "RemBert", "RoCBert", "RoFormer", "RobertaPreLayerNorm", "XLMRobertaXL"}
+
+
+class Step(torch.nn.Module):
+    """A model as exporters write it: the cache is inputs and outputs."""
+
+    def __init__(self, model, names):
+        super().__init__()
+        self.model, self.names = model, names
+        self.has_positions = "position_ids" in inspect.signature(model.forward).parameters
+
+    def forward(self, ids, mask, positions, *past):
+        cache = self.cache(past)
+        cache.mask = mask
+        given = {"position_ids": positions} if self.has_positions else {}
+        found = self.model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True, return_dict=True, **given)
+        return (found.logits, *self.states(cache))
+
+    def cache(self, past):
+        cache = new_cache()
+        for keys, values in zip(past[::2], past[1::2]):
+            layer = DynamicLayer()
+            layer.keys, layer.values, layer.dtype, layer.device, layer.is_initialized = keys, values, keys.dtype, keys.device, True
+            cache.layers.append(layer)
+        return cache
+
+    def states(self, cache):
+        return [state for layer in cache.layers for state in (layer.keys, layer.values)]
+
+
+def new_cache():
+    """An empty one. Granite 4 asks whether Mamba's layers have a state, also where it has none of them."""
+    cache = DynamicCache()
+    cache.has_previous_state = True
+    return cache
+
+
+class Lfm2Step(Step):
+    """With the convolutions' states beside keys and values, as the Hub's exports of LFM2 have them."""
+
+    def cache(self, past):
+        cache = Lfm2HybridConvCache(self.model.config, past[0].shape[0])
+        cache.key_cache, cache.value_cache = [[None] * len(cache.conv_cache) for _ in range(2)]
+        for name, value in zip(self.names, past):
+            kind, layer, *part = name.split(".")
+            lists = cache.conv_cache if kind == "conv" else cache.key_cache if part == ["key"] else cache.value_cache
+            lists[int(layer)] = value
+        return cache
+
+    def states(self, cache):
+        lists = {"key": cache.key_cache, "value": cache.value_cache}
+        return [cache.conv_cache[int(layer)] if kind == "conv" else lists[part[0]][int(layer)] for kind, layer, *part in (name.split(".") for name in self.names)]
+
+
+def short_conv(self, hidden_states, past_key_values=None, cache_position=None, attention_mask=None):
+    """LFM2's, with one way for first and later tokens: before the first one, the state is zeros."""
+    # transformers 4 leaves padding in, which later ones do not.
+    hidden_states = hidden_states * past_key_values.mask[:, -hidden_states.shape[1] :, None].to(hidden_states.dtype)
+    gate, scale, x = self.in_proj(hidden_states).transpose(-1, -2).chunk(3, dim=-2)
+    known = torch.cat([past_key_values.conv_cache[self.layer_idx], gate * x], -1)
+    past_key_values.conv_cache[self.layer_idx] = known[..., -self.L_cache:]
+    found = torch.nn.functional.conv1d(known[..., 1:], self.conv.weight, self.conv.bias, groups=known.shape[1])
+    return self.out_proj((scale * found).transpose(-1, -2))
+
+
+def first_cache(model):
+    """The names of the states of a model, and examples of them: of two rows and three tokens."""
+    ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    with torch.no_grad():
+        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if "Granite" in type(model).__name__ else {})).past_key_values
+    if isinstance(cache, Lfm2HybridConvCache):
+        step = Lfm2Step(model, [
+            name for layer, kind in enumerate(model.config.layer_types)
+            for name in ([f"conv.{layer}"] if kind == "conv" else [f"key_values.{layer}.key", f"key_values.{layer}.value"])])
+    else:
+        step = Step(model, [f"key_values.{layer}.{part}" for layer in range(len(cache.layers)) for part in ("key", "value")])
+    return step, step.states(cache)
+
+
+def export(repository, model, tokenizer):
+    step, states = first_cache(model)
+    inputs = {
+        "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
+        **{f"past_{name}": state for name, state in zip(step.names, states)}}
+    presents = [f"present_{name}" if name.startswith("conv") else name.replace("key_values", "present") for name in step.names]
+    grows = lambda name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "past_sequence_length"}
+    axes = {
+        "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
+        "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name) for name in step.names}, **{name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
+    with torch.no_grad(), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
+        save(repository, model, [tokenizer], lambda _, target: torch.onnx.export(
+            step.eval(), tuple(inputs.values()), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=["logits", *presents],
+            dynamic_axes=axes, opset_version=17, dynamo=False))
+
+
+def asked(model, tokenizer):
+    """The greedy answers, or None where they are of few kinds of tokens, or float32 decides."""
+    requests = []
+    for prompt in PROMPTS:
+        inputs = tokenizer(prompt, return_tensors="pt")
+        found = model.generate(**inputs, do_sample=False, max_new_tokens=TOKENS, output_logits=True, return_dict_in_generate=True)
+        best = [logits[0].topk(2).values for logits in found.logits]
+        length = inputs["input_ids"].shape[1]
+        tokens = found.sequences[0, length:].tolist()
+        if len(set(tokens)) < MIN_KINDS or any(one - other < MIN_GAP for one, other in best):
+            return None
+        requests.append({"input": prompt, "params": {"maxNewTokens": TOKENS}, "answer": {
+            "text": tokenizer.decode(tokens, skip_special_tokens=True), "finishReason": "stop" if len(tokens) < TOKENS else "length",
+            "usage": {"promptTokens": length, "completionTokens": len(tokens)}}})
+    return requests if requests[0]["answer"]["text"] != requests[1]["answer"]["text"] else None
+
+
+def row(name, kind, fields):
+    tokenizer = tokenizer_of(kind)
+    model_class = getattr(transformers, f"{name}ForCausalLM", None) or getattr(transformers, f"{name}LMHeadModel")
+    config = small(getattr(transformers, f"{name}Config"), kind, **fields)
+    for seed in range(60):
+        torch.manual_seed(seed)
+        model = spread(model_class._from_config(config, attn_implementation="eager"), seed, scale=[0.3, 0.6, 1, 0.15][seed % 4])
+        model.generation_config = GenerationConfig(bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+        requests = asked(model, tokenizer)
+        if requests:
+            break
+    else:
+        raise SystemExit(f"{name}: no weights write several tokens.")
+    repository = f"write-{kebab(name)}"
+    export(repository, model, tokenizer)
+    return {"architecture": model_class.__name__, "repository": repository, "requests": requests}
+
+
+def families():
+    for name, (kind, fields) in {**FAMILIES, **OTHERS}.items():
+        is_causal = hasattr(transformers, f"{name}ForCausalLM") or hasattr(transformers, f"{name}LMHeadModel")
+        if kind == "byte_level" and is_causal and name not in LEFT_OUT:
+            yield name, kind, fields
+
+
+def make():
+    for one in families():
+        answers("text_generator", [row(*one)])
