@@ -1,7 +1,8 @@
 import numpy as np
 import torch
 from transformers import (
-    BeitConfig, BeitForSemanticSegmentation, BeitImageProcessor, ConvNextConfig, MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
+    BeitConfig, BeitForSemanticSegmentation, BeitImageProcessor, ConvNextConfig, Data2VecVisionConfig, Data2VecVisionForSemanticSegmentation, DPTConfig, DPTForSemanticSegmentation, DPTImageProcessor,
+    MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
     SegformerForSemanticSegmentation, SegformerImageProcessor, UperNetConfig, UperNetForSemanticSegmentation, pipeline,
 )
 
@@ -33,12 +34,28 @@ def mobilevit():
         image_size=64, hidden_sizes=[8, 12, 16], neck_hidden_sizes=[4, 4, 8, 8, 8, 8, 16], num_attention_heads=2, expand_ratio=1.0, aspp_out_channels=16, atrous_rates=[1, 2, 3], **NAMES))
 
 
+def data2vec():
+    return Data2VecVisionForSemanticSegmentation(Data2VecVisionConfig(
+        image_size=64, patch_size=16, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=24, out_indices=[1, 2, 3, 4], pool_scales=[1, 2], use_auxiliary_head=False,
+        use_relative_position_bias=True, **NAMES))
+
+
+def dpt():
+    return DPTForSemanticSegmentation(DPTConfig(
+        image_size=64, patch_size=16, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=24, backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 16, 16], fusion_hidden_size=16,
+        use_auxiliary_head=False, **NAMES))
+
+
 MODELS = [
     ("segment-segformer", segformer, lambda: SegformerImageProcessor(size=SIDE)),
     ("segment-beit", beit, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-upernet", upernet, lambda: SegformerImageProcessor(size=SIDE)),
     ("segment-mobilevit", mobilevit, lambda: MobileViTImageProcessor(size=SIDE, do_center_crop=False)),
+    ("segment-data2vec-vision", data2vec, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
+    ("segment-dpt", dpt, lambda: DPTImageProcessor(size=SIDE)),
 ]
+# Whose sides are constants of the graph.
+FIXED = {"segment-beit", "segment-upernet", "segment-data2vec-vision", "segment-dpt"}
 GPU = {"segment-segformer": ["webgpu"]}
 
 
@@ -53,7 +70,7 @@ def make():
             if len([one for one in pipe(photo(61, 47)) if (np.asarray(one["mask"]) > 0).sum() > 40]) > (1 if repository == "segment-mobilevit" else 2):
                 break
         example = processor(photo(61, 47), return_tensors="pt")["pixel_values"]
-        export_graph(repository, model, [processor], example, ["logits"], fixed=repository in ("segment-beit", "segment-upernet"))
+        export_graph(repository, model, [processor], example, ["logits"], fixed=repository in FIXED)
         requests = []
         for size in [(61, 47), (40, 56)]:
             image = photo(*size)

@@ -3,7 +3,7 @@ import pathlib
 
 import torch
 from transformers import (
-    AutoModelForObjectDetection, ConditionalDetrConfig, ConditionalDetrImageProcessor, DeformableDetrConfig, DeformableDetrImageProcessor,
+    AutoModelForObjectDetection, ConditionalDetrConfig, ConditionalDetrImageProcessor, DabDetrConfig, DeformableDetrConfig, DeformableDetrImageProcessor,
     DetrConfig, DetrImageProcessor, DFineConfig, HGNetV2Config, ResNetConfig, RTDetrConfig, RTDetrImageProcessor, RTDetrResNetConfig, RTDetrV2Config,
     TableTransformerConfig, YolosConfig, YolosImageProcessor, pipeline,
 )
@@ -43,6 +43,7 @@ CONFIGS = [
     ("detect-detr-padded", lambda: DetrConfig(backbone_config=resnet(), **DETR), lambda: DetrImageProcessor(size=SHORTEST, pad_size={"height": 88, "width": 96})),
     ("detect-table-transformer", lambda: TableTransformerConfig(backbone_config=resnet(), **DETR), lambda: DetrImageProcessor(size=SHORTEST)),
     ("detect-conditional-detr", lambda: ConditionalDetrConfig(backbone_config=resnet(), **DETR), lambda: ConditionalDetrImageProcessor(size=SHORTEST)),
+    ("detect-dab-detr", lambda: DabDetrConfig(backbone_config=resnet(), **{**DETR, "hidden_size": 16}), lambda: ConditionalDetrImageProcessor(size=SHORTEST)),
     ("detect-deformable-detr", lambda: DeformableDetrConfig(backbone_config=several(), num_feature_levels=3, **{**DETR, "d_model": 32}), lambda: DeformableDetrImageProcessor(size=SHORTEST)),
     ("detect-yolos", lambda: YolosConfig(image_size=[48, 80], patch_size=16, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, num_detection_tokens=8, use_mid_position_embeddings=False), lambda: YolosImageProcessor(size=SHORTEST)),
     ("detect-yolos-padded", lambda: YolosConfig(image_size=[80, 96], patch_size=16, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, num_detection_tokens=8, use_mid_position_embeddings=False), lambda: YolosImageProcessor(size=SHORTEST, pad_size={"height": 80, "width": 96})),
@@ -58,7 +59,7 @@ PHOTOS = [(61, 47), (40, 80)]
 # The graph of its export is for the size of map that it was traced with.
 SAME_SHAPE = {"detect-deformable-detr": [(61, 47), (122, 94)]}
 # Optimum's exports of DETR have no mask of the padding.
-TRACED = ("detect-detr-padded", "detect-conditional-detr", "detect-deformable-detr")
+TRACED = ("detect-detr-padded", "detect-conditional-detr", "detect-dab-detr", "detect-deformable-detr")
 
 
 def traced(model, is_dynamic):

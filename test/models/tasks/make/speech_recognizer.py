@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from transformers import (
     Data2VecAudioConfig, Data2VecAudioForCTC, HubertConfig, HubertForCTC, SEWConfig, SEWForCTC, Wav2Vec2Config, Wav2Vec2CTCTokenizer,
-    Wav2Vec2FeatureExtractor, Wav2Vec2ForCTC, WavLMConfig, WavLMForCTC, pipeline,
+    SEWDConfig, SEWDForCTC, UniSpeechConfig, UniSpeechForCTC, UniSpeechSatConfig, UniSpeechSatForCTC, Wav2Vec2ConformerConfig, Wav2Vec2ConformerForCTC, Wav2Vec2FeatureExtractor, Wav2Vec2ForCTC, WavLMConfig, WavLMForCTC, pipeline,
 )
 
 from basics import RATE, sound
@@ -28,6 +28,10 @@ MODELS = [
     ("speech-wavlm", WavLMForCTC, WavLMConfig, LETTERS, {"num_buckets": 16, "max_bucket_distance": 32}, {}, {"clean_up_tokenization_spaces": True}),
     ("speech-data2vec", Data2VecAudioForCTC, Data2VecAudioConfig, LETTERS, {"conv_pos_kernel_size": 5, "num_conv_pos_embeddings": 2}, {}, {}),
     ("speech-sew", SEWForCTC, SEWConfig, LETTERS, {"conv_dim": (8,) * 7, "conv_kernel": (10, 3, 3, 3, 3, 2, 2), "conv_stride": (5, 2, 2, 2, 2, 2, 2), "squeeze_factor": 2}, {}, {}),
+    ("speech-sew-d", SEWDForCTC, SEWDConfig, LETTERS, {"conv_dim": (8,) * 7, "conv_kernel": (10, 3, 3, 3, 3, 2, 2), "conv_stride": (5, 2, 2, 2, 2, 2, 2), "squeeze_factor": 2, "max_position_embeddings": 64, "position_buckets": 16}, {}, {}),
+    ("speech-unispeech", UniSpeechForCTC, UniSpeechConfig, LETTERS, {"num_ctc_classes": len(LETTERS)}, {}, {}),
+    ("speech-unispeech-sat", UniSpeechSatForCTC, UniSpeechSatConfig, LETTERS, {}, {}, {}),
+    ("speech-wav2vec2-conformer", Wav2Vec2ConformerForCTC, Wav2Vec2ConformerConfig, LETTERS, {"position_embeddings_type": "rotary", "conv_depthwise_kernel_size": 5}, {}, {}),
 ]
 # Between the two likeliest letters of a frame; with less, float32 decides.
 MIN_GAP = 2e-3

@@ -1,12 +1,15 @@
 import json
+import pathlib
 import shutil
 import tempfile
 
+import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.models import Normalize, Pooling, Transformer
-from transformers import AutoModel, AutoModelForMaskedLM, BertConfig, ModernBertConfig, MPNetConfig, XLMRobertaConfig
+from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
+from transformers import AutoModel, BertConfig, Gemma3TextConfig, ModernBertConfig, MPNetConfig, XLMRobertaConfig
 
 from common import HERE, answers, export, small, spread, tokenizer_of
+from families import export_text
 
 # A repository's name, its pooling, whether it normalizes, its prompts, and the class that its config.json names.
 KINDS = [
@@ -15,9 +18,21 @@ KINDS = [
     ("embed-mpnet", MPNetConfig, "unigram", "mean", True, {}, "MPNetForMaskedLM"),
     ("embed-e5", XLMRobertaConfig, "unigram", "mean", True, {"query": "query: ", "passage": "passage: "}, "XLMRobertaModel"),
     ("embed-modernbert", ModernBertConfig, "byte_level", "cls", False, {}, "ModernBertModel"),
+    ("embed-gemma", Gemma3TextConfig, "byte_level", "mean", True, {"query": "task: search result | query: ", "document": "title: none | text: "}, "Gemma3TextModel"),
 ]
-FIELDS = {XLMRobertaConfig: {"type_vocab_size": 1}, ModernBertConfig: {"local_attention": 8}}
+FIELDS = {XLMRobertaConfig: {"type_vocab_size": 1}, ModernBertConfig: {"local_attention": 8},
+    # EmbeddingGemma's: tokens see those after them, too.
+    Gemma3TextConfig: {"use_bidirectional_attention": True, "num_key_value_heads": 1, "head_dim": 8, "query_pre_attn_scalar": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]},
+}
+# The features of EmbeddingGemma's two layers after pooling.
+DENSE = {Gemma3TextConfig: [(16, 24), (24, 16)]}
 TEXTS = ["The cat sat on the mat.", "What is the time in London? Once upon a time there was a small island."]
+
+
+def dense_layers(sizes):
+    for index, (features, own) in enumerate(sizes):
+        layer = Dense(features, own, bias=False, activation_function=torch.nn.Identity())
+        yield spread(layer, index)
 
 
 def make():
@@ -25,15 +40,24 @@ def make():
     for repository, config_class, kind, pooling, normalizes, prompts, architecture in KINDS:
         tokenizer = tokenizer_of(kind, has_types=config_class is BertConfig)
         model = spread(AutoModel.from_config(small(config_class, kind, **FIELDS.get(config_class, {})), attn_implementation="eager"))
-        export(repository, model, "feature-extraction", [tokenizer])
+        if config_class in DENSE:
+            export_text(repository, model, tokenizer, ["last_hidden_state"])
+        else:
+            export(repository, model, "feature-extraction", [tokenizer])
         with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
             model.save_pretrained(source)
+            if config_class is Gemma3TextConfig:
+                # The config halves its window each time it is read.
+                for folder in (pathlib.Path(source), HERE / repository):
+                    saved = json.loads((folder / "config.json").read_text())
+                    (folder / "config.json").write_text(json.dumps({**saved, "sliding_window": FIELDS[config_class]["sliding_window"]}, indent=2) + "\n")
             tokenizer.save_pretrained(source)
             transformer = Transformer(source, max_seq_length=64)
-            modules = [transformer, Pooling(transformer.get_word_embedding_dimension(), pooling), *([Normalize()] if normalizes else [])]
+            modules = [transformer, Pooling(transformer.get_word_embedding_dimension(), pooling), *dense_layers(DENSE.get(config_class, [])), *([Normalize()] if normalizes else [])]
             sentences = SentenceTransformer(modules=modules, device="cpu", prompts=prompts or None)
             sentences.save(target)
-            for file in ("modules.json", "1_Pooling/config.json", "sentence_bert_config.json", "config_sentence_transformers.json"):
+            parts = [path.relative_to(target) for path in pathlib.Path(target).glob("*_*/*")]
+            for file in ("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json", *parts):
                 (HERE / repository / file).parent.mkdir(exist_ok=True)
                 shutil.copy(f"{target}/{file}", HERE / repository / file)
             config = HERE / repository / "config.json"

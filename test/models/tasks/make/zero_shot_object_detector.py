@@ -3,7 +3,7 @@ import pathlib
 
 import torch
 from transformers import (
-    AutoModelForZeroShotObjectDetection, BertConfig, GroundingDinoConfig, GroundingDinoImageProcessor, OwlViTConfig, OwlViTImageProcessor, Owlv2Config,
+    AutoModelForZeroShotObjectDetection, BertConfig, GroundingDinoConfig, GroundingDinoImageProcessor, MMGroundingDinoConfig, OwlViTConfig, OwlViTImageProcessor, Owlv2Config,
     Owlv2ImageProcessor,
     SwinConfig, pipeline,
 )
@@ -26,11 +26,11 @@ def owl(config_class, processor_class):
     return config, tokenizer, processor_class(size={"height": 32, "width": 32})
 
 
-def grounding_dino(**padding):
+def grounding_dino(config_class=GroundingDinoConfig, **padding):
     tokenizer = tokenizer_of("word_piece", has_types=True)
     text = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=tokenizer.pad_token_id, **{**TEXT, "num_hidden_layers": 1})
     backbone = SwinConfig(image_size=32, embed_dim=8, depths=[1, 1], num_heads=[1, 2], window_size=4, out_indices=[1, 2])
-    config = GroundingDinoConfig(
+    config = config_class(
         backbone_config=backbone, text_config=text, d_model=32, encoder_layers=1, decoder_layers=1, encoder_ffn_dim=24, decoder_ffn_dim=24,
         encoder_attention_heads=4, decoder_attention_heads=2, num_queries=8, max_text_len=32, num_feature_levels=2, encoder_n_points=2, decoder_n_points=2)
     return config, tokenizer, GroundingDinoImageProcessor(size={"shortest_edge": 48, "longest_edge": 80}, **padding)
@@ -48,6 +48,7 @@ CONFIGS = [
     ("find-owlv2", lambda: owl(Owlv2Config, Owlv2ImageProcessor), 0.3, [(61, 47), (40, 80)], LABELS),
     ("find-grounding-dino", grounding_dino, 0.15, SAME_SHAPES, SAME_LENGTHS),
     ("find-grounding-dino-padded", lambda: grounding_dino(pad_size={"height": 88, "width": 96}), 0.15, SAME_SHAPES, SAME_LENGTHS),
+    ("find-mm-grounding-dino", lambda: grounding_dino(MMGroundingDinoConfig), 0.15, SAME_SHAPES, SAME_LENGTHS),
 ]
 
 
@@ -57,7 +58,7 @@ def make():
         config, tokenizer, processor = parts()
         torch.manual_seed(0)
         model = spread(AutoModelForZeroShotObjectDetection.from_config(config, attn_implementation="eager"), scale=scale)
-        if not repository.startswith("find-grounding-dino"):
+        if "grounding-dino" not in repository:
             export(repository, model, "zero-shot-object-detection", [tokenizer, processor])
         else:
             save(repository, model, [tokenizer, processor], traced(model, tokenizer, processor))
