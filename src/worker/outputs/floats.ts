@@ -24,6 +24,19 @@ export function floatOutput(
   );
 }
 
+/**
+ * Checks the outputs of a head that reads several by name.
+ * @throws `model-config` naming the first one that cannot have floating-point numbers
+ */
+export function checkFloats(names: readonly string[], outputs: readonly OutputInfo[]): void {
+  const wrong = outputs.find((one) => names.includes(one.name) && !isFloat(one));
+  if (!wrong) return;
+  throw new TabServeError(
+    'model-config',
+    `handler.outputName: the handler needs floating-point numbers, but the output "${wrong.name}" is ${wrong.dtype}. Name another output, or export the model without what makes its numbers ${wrong.dtype}.`,
+  );
+}
+
 /** Returns whether an output may hold floating-point numbers: not every engine knows the dtype before the first run. */
 function isFloat({ dtype }: OutputInfo): boolean {
   return dtype?.startsWith('float') !== false;

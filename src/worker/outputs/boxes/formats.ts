@@ -8,6 +8,7 @@ import { torchvision, type TorchvisionOptions } from './torchvision.js';
 import { yolov5, type YoloOptions } from './yolov5.js';
 import { yolov8, type Yolov8Options } from './yolov8.js';
 import { yolox, type YoloxOptions } from './yolox.js';
+import { checkFloats } from '../floats.js';
 
 /** All formats by their name in a config. */
 export const FORMATS = { torchvision, yolov5, yolov8, yolox, ssd, rows, detr, nanodet } as const;
@@ -72,5 +73,7 @@ export async function createDecoder(value: unknown, model: ModelFacts): Promise<
       'model-config',
       `handler.decoder: ${name} reads numbers; the model gives strings in "${text.name}". Name another output in handler.outputName or in the decoder's outputs.`,
     );
+  // Boxes that are final may be in whole pixels, and their classes are numbered.
+  checkFloats(name === 'torchvision' ? decoder.outputs.slice(-1) : decoder.outputs, model.outputs);
   return { ...decoder, iouThreshold: format.iouThreshold };
 }

@@ -15,6 +15,7 @@ export const DETECTORS: Readonly<Record<string, { readonly handler: Json; readon
   TableTransformerForObjectDetection: { handler: SOFTMAX, limit: 'num_queries' },
   YolosForObjectDetection: { handler: { ...SOFTMAX, ...OF_IMAGE }, limit: 'num_detection_tokens' },
   ConditionalDetrForObjectDetection: { handler: SIGMOID },
+  DabDetrForObjectDetection: { handler: SIGMOID },
   DeformableDetrForObjectDetection: { handler: SIGMOID },
   RTDetrForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
   RTDetrV2ForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },

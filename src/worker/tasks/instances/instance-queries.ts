@@ -2,6 +2,7 @@ import { TabServeError } from '../../../contract/errors.js';
 import type { OutputInfo } from '../../../contract/tensors.js';
 import type { ModelFacts } from '../../outputs/boxes/decoder.js';
 import { segmentsOf, type Subtask } from './queries.js';
+import { checkFloats } from '../../outputs/floats.js';
 import { checkScores } from '../../outputs/scores.js';
 import { mapsOf, misfit, type InstanceForm } from './instance-form.js';
 import { gridOf } from '../../handlers/placements.js';
@@ -27,6 +28,7 @@ export function queryOutputs(outputs: readonly OutputInfo[]): readonly [classes:
 export function queryForm({ outputs }: ModelFacts, side: number | undefined, hasSubtasks: boolean): InstanceForm {
   const names = queryOutputs(outputs);
   if (!names) throw misfit('queries', QUERY_OUTPUTS.map((pair) => pair.join(' and ')).join(', or '), outputs);
+  checkFloats(names, outputs);
   const classes = outputs.find((output) => output.name === names[0])!.dims[2];
   return {
     outputs: names,

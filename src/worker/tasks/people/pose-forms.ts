@@ -1,6 +1,7 @@
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import { describeOutputs, type ModelFacts } from '../../outputs/boxes/decoder.js';
+import { checkFloats } from '../../outputs/floats.js';
 import { labelCount } from '../../outputs/labels.js';
 import type { LandmarkModel } from './landmark-model.js';
 import { exportOf } from '../../handlers/model-export.js';
@@ -39,7 +40,7 @@ export async function poseFormOf(
   };
   const name = (decoder ?? exported?.decoderOf('pose') ?? decoderOf(model, blazePose)) as PoseDecoder | undefined;
   if (name === 'blazepose') return undefined;
-  if (name === 'movenet') return moveNetForm(model);
+  if (name === 'movenet') return floats(moveNetForm(model), outputs);
   if (name === 'yolov8' || name === 'rows')
     return await yoloPoseForm(name, model, exported?.keyPoints ?? COCO_SHAPE, exported && labelCount(exported.names));
   if (name === undefined)
@@ -53,7 +54,13 @@ export async function poseFormOf(
       'model-config',
       `handler.decoder: for ${name}, the model must take images of one size, but the input "${landmarks.inputInfo.name}" of the node "landmarks" has the dims [${landmarks.inputInfo.dims.map((one) => one ?? '?').join(', ')}]. Add resize: [height, width] to its imageProcessing.`,
     );
-  return name === 'simcc' ? simccForm(model, size) : heatMapForm(model, size);
+  return floats(name === 'simcc' ? simccForm(model, size) : heatMapForm(model, size), outputs);
+}
+
+/** Returns a form whose outputs may hold floating-point numbers. @throws `model-config` */
+function floats<T extends PoseForm>(form: T, outputs: ModelFacts['outputs']): T {
+  checkFloats(form.outputs, outputs);
+  return form;
 }
 
 /** Returns the form that the outputs show; undefined if they show none. */

@@ -1,6 +1,7 @@
 /**
  * How decoders take points and boxes, and return masks: the forms in which Segment Anything and its like are exported.
  */
+import { checkFloats } from '../../outputs/floats.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { concat, slice } from '../../tensors/tensors.js';
@@ -144,7 +145,10 @@ export function findForm({ inputs, outputs }: Session, encoded: readonly string[
   const missing =
     form.inputs.find((name) => !has(name)) ??
     form.outputs.find((wanted) => !outputs.some(({ name }) => name === wanted));
-  if (unknown === undefined && missing === undefined) return form;
+  if (unknown === undefined && missing === undefined) {
+    checkFloats(form.outputs, outputs);
+    return form;
+  }
   const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
   throw new TabServeError(
     'model-config',

@@ -880,3 +880,29 @@ test('a preprocess of its own says where the image lies, or the row fails with w
     { label: '0', score: 0.75, box: { xmin: 2, ymin: 8, xmax: 10, ymax: 24 } },
   ]);
 });
+
+for (const [decoder, outputs, wrong] of [
+  ['detr', [out([1, 8, 4], 'logits', 'int64'), out([1, 8, 4], 'pred_boxes')], 'logits'],
+  ['detr', [out([1, 8, 4], 'logits'), out([1, 8, 4], 'pred_boxes', 'int32')], 'pred_boxes'],
+  ['yolov8', [out([1, 7, 20], 'output0', 'int64')], 'output0'],
+  ['torchvision', [out(['n', 4], 'boxes'), out(['n'], 'labels', 'int64'), out(['n'], 'scores', 'int64')], 'scores'],
+] as const)
+  test(`${decoder}: integers in "${wrong}" are refused`, async () => {
+    await expect(start(stub(outputs), { handler: { decoder } })).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringContaining(`needs floating-point numbers, but the output "${wrong}" is int`),
+    });
+  });
+
+test('boxes in whole pixels, with their classes as integers, are read', async () => {
+  const { handle } = await start(
+    stub([out(['n', 4], 'boxes', 'int64'), out(['n'], 'labels', 'int64'), out(['n'], 'scores')], () => ({
+      boxes: { dtype: 'int64', dims: [1, 4], data: BigInt64Array.of(2n, 3n, 10n, 12n) },
+      labels: { dtype: 'int64', dims: [1], data: BigInt64Array.of(5n) },
+      scores: f32([1], [0.9]),
+    })),
+    { handler: { decoder: 'torchvision' } },
+  );
+  const [found] = await handle([image()]);
+  expect(found).toMatchObject([{ box: { xmin: 2, ymin: 3, xmax: 10, ymax: 12 } }]);
+});
