@@ -1,6 +1,6 @@
 import type { Params } from '../../contract/handler.js';
-import { TabServeError } from '../../contract/errors.js';
-import type { CallOptions, Message, ProviderOptions, ResponseFormat, Tool, Warning } from './specification.js';
+import { messagesOf } from './messages.js';
+import type { CallOptions, ProviderOptions, ResponseFormat, Tool, Warning } from './specification.js';
 
 /** The name of this provider, also in `providerOptions`. */
 export const PROVIDER = 'tabserve';
@@ -14,15 +14,15 @@ export interface Call {
 }
 
 /**
- * Returns a call of the SDK as an input and params of `text_generator`. @throws `invalid-input` for a part that is no
- * text
+ * Returns a call of the SDK as an input and params of `text_generator`. @throws `invalid-input` for a part that is
+ * another's, such as a picture
  */
 export function readCall(options: CallOptions): Call {
   const { prompt, tools = [], toolChoice } = options;
   const offered = toolChoice?.type === 'none' ? [] : tools.filter(({ type }) => type === 'function');
   return {
     input: {
-      messages: prompt.map(messageOf),
+      messages: messagesOf(prompt),
       ...(offered.length > 0 && { tools: offered.map(toolOf) }),
     },
     params: paramsOf(options),
@@ -40,7 +40,7 @@ export function providerParams(options: ProviderOptions | undefined): Params {
  * of 0 takes the most probable.
  */
 function paramsOf(options: CallOptions): Params {
-  const { maxOutputTokens, temperature, topP, topK, seed, stopSequences = [], responseFormat } = options;
+  const { maxOutputTokens, temperature, topP, topK, seed, stopSequences = [], responseFormat, reasoning } = options;
   const isGreedy = temperature === 0;
   const sampling = { ...(!isGreedy && { temperature }), topP, topK };
   const isSampled = Object.values(sampling).some((value) => value !== undefined);
@@ -49,11 +49,25 @@ function paramsOf(options: CallOptions): Params {
     seed,
     stop: stopSequences.length > 0 ? stopSequences : undefined,
     responseFormat: formatOf(responseFormat),
+    toolChoice: toolChoiceOf(options),
+    chatTemplateKwargs: reasoningOf(reasoning),
     doSample: isGreedy ? false : isSampled ? true : undefined,
     ...sampling,
     ...providerParams(options.providerOptions),
   };
   return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+}
+
+/** Returns the tools that must be called; undefined if none must. */
+function toolChoiceOf({ toolChoice }: CallOptions): 'required' | { readonly name: string } | undefined {
+  if (toolChoice?.type === 'required') return 'required';
+  return toolChoice?.type === 'tool' ? { name: toolChoice.toolName! } : undefined;
+}
+
+/** Returns what chat templates read of how much a model reasons: the one or the other. */
+function reasoningOf(effort: string | undefined): object | undefined {
+  if (effort === undefined || effort === 'provider-default') return undefined;
+  return { reasoning_effort: effort, enable_thinking: effort !== 'none' };
 }
 
 function formatOf(format: ResponseFormat | undefined): object | undefined {
@@ -66,23 +80,8 @@ function toolOf({ name, description, inputSchema }: Tool): object {
   return { type: 'function', function: { name, description, parameters: inputSchema } };
 }
 
-function messageOf({ role, content }: Message, index: number): object {
-  return { role, content: typeof content === 'string' ? content : content.map(textOf(`prompt[${index}]`)).join('') };
-}
-
-function textOf(path: string): (part: object, index: number) => string {
-  return (part, index) => {
-    const { type, text } = part as { readonly type: string; readonly text?: string };
-    if (type === 'text' && text !== undefined) return text;
-    throw new TabServeError(
-      'invalid-input',
-      `${path}.content[${index}]: expected a part of type "text", got one of type "${type}".`,
-    );
-  };
-}
-
 function warningsOf(options: CallOptions): Warning[] {
-  const { frequencyPenalty, presencePenalty, reasoning, tools = [], toolChoice } = options;
+  const { frequencyPenalty, presencePenalty, tools = [] } = options;
   const unsupported = (feature: string, details?: string): Warning => ({
     type: 'unsupported',
     feature,
@@ -91,14 +90,7 @@ function warningsOf(options: CallOptions): Warning[] {
   const warnings: Warning[] = [];
   if (frequencyPenalty) warnings.push(unsupported('frequencyPenalty'));
   if (presencePenalty) warnings.push(unsupported('presencePenalty'));
-  if (reasoning !== undefined && reasoning !== 'provider-default') warnings.push(unsupported('reasoning'));
   for (const { type, name } of tools)
     if (type !== 'function') warnings.push(unsupported(`tool ${name}`, 'This tool is not passed to the model.'));
-  if (tools.some(({ type }) => type === 'function') && toolChoice?.type !== 'none')
-    warnings.push(
-      unsupported('tools', 'The chat template gets the tools. What the model writes about calls stays in its text.'),
-    );
-  if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
-    warnings.push(unsupported('toolChoice', 'The model is free to call no tool.'));
   return warnings;
 }

@@ -1,17 +1,13 @@
-import { describeValue } from '../../contract/describe-value.js';
-import { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
-import { isPlainObject } from '../../shared/is-plain-object.js';
+import { Blocks, contentOf, endOf, partOf, readGenerated } from './answer.js';
 import { PROVIDER, readCall } from './call.js';
 import type {
   CallOptions,
-  FinishReason,
   GenerateResult,
   ModelOptions,
   Specification,
   StreamPart,
   StreamResult,
-  Usage,
   Warning,
 } from './specification.js';
 
@@ -36,16 +32,6 @@ export interface TabServeLanguageModel<V extends Specification> {
   doStream(options: CallOptions): Promise<StreamResult>;
 }
 
-/** What `text_generator` returns. */
-interface Generated {
-  readonly text: string;
-  readonly finishReason: 'stop' | 'length';
-  readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
-}
-
-/** The one text of an answer. */
-const ID = '0';
-
 /**
  * Returns a language model for the AI SDK, such as `generateText({ model: tabserve(client), prompt })`. The client's
  * handler generates text from messages, as `text_generator` does. The client stays the app's, which disposes it.
@@ -67,8 +53,8 @@ export function tabserve(
     async doGenerate(options) {
       const { input, params, warnings } = readCall(options);
       const result = await client.predict(input, { params, ...signalOf(options) }).catch(rethrow(options));
-      const { text, ...end } = readGenerated(result);
-      return { content: [{ type: 'text', text }], ...end, warnings };
+      const generated = readGenerated(result);
+      return { content: contentOf(generated), ...endOf(generated), warnings };
     },
     async doStream(options) {
       const { input, params, warnings } = readCall(options);
@@ -97,24 +83,24 @@ function streamOf(
   options: CallOptions,
   warnings: Warning[],
 ): ReadableStream<StreamPart> {
-  let hasText = false;
+  const blocks = new Blocks();
   const put = (controller: ReadableStreamDefaultController<StreamPart>, { value }: IteratorResult<unknown>): void => {
-    if (typeof value === 'string') {
-      hasText = true;
-      controller.enqueue({ type: 'text-delta', id: ID, delta: value });
+    const part = partOf(value);
+    if (part) {
+      for (const one of blocks.add(part)) controller.enqueue(one);
       return;
     }
-    const { text, ...end } = readGenerated(value);
+    const generated = readGenerated(value);
     // This handler sends no parts.
-    if (!hasText) controller.enqueue({ type: 'text-delta', id: ID, delta: text });
-    controller.enqueue({ type: 'text-end', id: ID });
-    controller.enqueue({ type: 'finish', ...end });
+    if (!blocks.hasBegun)
+      for (const one of contentOf(generated)) for (const added of blocks.add(one)) controller.enqueue(added);
+    for (const one of blocks.end()) controller.enqueue(one);
+    controller.enqueue({ type: 'finish', ...endOf(generated) });
     controller.close();
   };
   return new ReadableStream<StreamPart>({
     start(controller) {
       controller.enqueue({ type: 'stream-start', warnings });
-      controller.enqueue({ type: 'text-start', id: ID });
       put(controller, first);
     },
     async pull(controller) {
@@ -130,28 +116,4 @@ function streamOf(
       await parts.return?.();
     },
   });
-}
-
-/** @throws `invalid-input` if the handler does not generate text */
-function readGenerated(result: unknown): { text: string; finishReason: FinishReason; usage: Usage } {
-  if (!isPlainObject(result) || typeof result['text'] !== 'string' || !isPlainObject(result['usage']))
-    throw new TabServeError(
-      'invalid-input',
-      `This client's model does not generate text: it answers with ${describeValue(result)}.`,
-    );
-  const { text, finishReason, usage } = result as unknown as Generated;
-  const { promptTokens, cachedTokens = 0, completionTokens } = usage;
-  return {
-    text,
-    finishReason: { unified: finishReason, raw: finishReason },
-    usage: {
-      inputTokens: {
-        total: promptTokens,
-        noCache: promptTokens - cachedTokens,
-        cacheRead: cachedTokens,
-        cacheWrite: undefined,
-      },
-      outputTokens: { total: completionTokens, text: completionTokens, reasoning: undefined },
-    },
-  };
 }

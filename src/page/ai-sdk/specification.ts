@@ -53,26 +53,35 @@ export interface CallOptions {
   readonly responseFormat?: ResponseFormat | undefined;
   readonly reasoning?: string | undefined;
   readonly tools?: readonly Tool[] | undefined;
-  readonly toolChoice?: { readonly type: string } | undefined;
+  readonly toolChoice?: { readonly type: string; readonly toolName?: string } | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly providerOptions?: ProviderOptions | undefined;
 }
 
 /** Why an answer ended. */
 export interface FinishReason {
-  unified: 'stop' | 'length';
+  unified: 'stop' | 'length' | 'tool-calls';
   raw: string | undefined;
 }
 
 /** How many tokens were read and written. */
 export interface Usage {
   inputTokens: { total: number; noCache: number; cacheRead: number; cacheWrite: undefined };
-  outputTokens: { total: number; text: number; reasoning: undefined };
+  /** How many of them are reasoning is not known. */
+  outputTokens: { total: number; text: number | undefined; reasoning: undefined };
+}
+
+/** A call of a tool. Its input is a text of JSON. */
+export interface ToolCall {
+  type: 'tool-call';
+  toolCallId: string;
+  toolName: string;
+  input: string;
 }
 
 /** A whole answer. */
 export interface GenerateResult {
-  content: { type: 'text'; text: string }[];
+  content: ({ type: 'text' | 'reasoning'; text: string } | ToolCall)[];
   finishReason: FinishReason;
   usage: Usage;
   warnings: Warning[];
@@ -84,6 +93,10 @@ export type StreamPart =
   | { type: 'text-start'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
+  | { type: 'reasoning-start'; id: string }
+  | { type: 'reasoning-delta'; id: string; delta: string }
+  | { type: 'reasoning-end'; id: string }
+  | ToolCall
   | { type: 'finish'; finishReason: FinishReason; usage: Usage }
   | { type: 'error'; error: unknown };
 

@@ -1,4 +1,5 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
+import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ServedVersion } from '../../served-version.js';
 import { partsWithin } from '../parts-within.js';
@@ -7,50 +8,16 @@ import { streamResponse } from '../result-response.js';
 import type { RouteContext } from '../route.js';
 import { openAiError } from './errors.js';
 import { inFieldNames } from './field-names.js';
+import { CHAT, COMPLETION, isPart, type Form, type Generated } from './forms.js';
+import { CHAT_FIELDS, chatParamsOf } from './chat-params.js';
 import { conversationOf, textsOf } from './inputs.js';
 import { checkMakes, checkTakesMessages, makesOther } from './models.js';
 import { paramsOf, type ReadParams } from './params.js';
-import { wrongField, type Body } from './request.js';
+import { wrongField, wrongValue, type Body } from './request.js';
 import { streamOptionsOf, type StreamOptions } from './stream-options.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 
-/** What a handler that generates text returns for a row. */
-interface Generated {
-  readonly text: string;
-  readonly finishReason: 'stop' | 'length';
-  readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
-}
-
-/** How an API writes an answer. */
-interface Form {
-  /** How ids begin. */
-  readonly prefix: string;
-  readonly object: string;
-  readonly choice: (text: string) => object;
-  readonly chunkObject: string;
-  /** The first chunk's choice, before any text; undefined if there is none. */
-  readonly begin?: object;
-  readonly part: (text: string) => object;
-}
-
-const CHAT: Form = {
-  prefix: 'chatcmpl',
-  object: 'chat.completion',
-  choice: (content) => ({ message: { role: 'assistant', content, refusal: null } }),
-  chunkObject: 'chat.completion.chunk',
-  begin: { delta: { role: 'assistant', content: '', refusal: null } },
-  part: (content) => ({ delta: content === '' ? {} : { content } }),
-};
-
-const COMPLETION: Form = {
-  prefix: 'cmpl',
-  object: 'text_completion',
-  choice: (text) => ({ text }),
-  chunkObject: 'text_completion',
-  part: (text) => ({ text }),
-};
-
-const COMMON = ['model', 'stream', 'stream_options'];
+const COMMON = ['model', 'n', 'stream', 'stream_options'];
 
 export async function chatCompletions(
   body: Body,
@@ -60,8 +27,12 @@ export async function chatCompletions(
 ): Promise<HttpResponse> {
   checkMakes('text', served);
   checkTakesMessages(served);
-  const read = { ...paramsOf(body, [...COMMON, 'messages', 'tools']), ...streamOptionsOf(body) };
-  return await complete(CHAT, [conversationOf(body)], { ...read, served, request, context });
+  const read = paramsOf(body, [...COMMON, ...CHAT_FIELDS, 'messages', 'tools']);
+  const own = chatParamsOf(body);
+  const params = { ...read.params, ...own.params };
+  const fields = new Map([...read.fields, ...own.fields]);
+  const asked = { params, fields, count: countOf(body), ...streamOptionsOf(body), served, request, context };
+  return await complete(CHAT, [conversationOf(body)], asked);
 }
 
 export async function completions(
@@ -71,11 +42,21 @@ export async function completions(
   context: RouteContext,
 ): Promise<HttpResponse> {
   checkMakes('text', served);
-  const read = { ...paramsOf(body, [...COMMON, 'prompt']), ...streamOptionsOf(body) };
+  const read = { ...paramsOf(body, [...COMMON, 'prompt']), count: countOf(body), ...streamOptionsOf(body) };
   return await complete(COMPLETION, textsOf(body['prompt'], 'prompt'), { ...read, served, request, context });
 }
 
+/** The maximum number of answers to a prompt: OpenAI's. */
+const MAX_COUNT = 128;
+
+/** Returns how many answers a prompt gets. */
+function countOf({ n = 1 }: Body): number {
+  if (Number.isInteger(n) && (n as number) >= 1 && (n as number) <= MAX_COUNT) return n as number;
+  throw wrongValue('n', `a whole number from 1 to ${MAX_COUNT}`, n);
+}
+
 interface Asked extends ReadParams, StreamOptions {
+  readonly count: number;
   readonly served: ServedVersion;
   readonly request: HttpRequest;
   readonly context: RouteContext;
@@ -90,8 +71,9 @@ async function complete(form: Form, prompts: readonly unknown[], asked: Asked): 
 }
 
 async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
-  const { params, served, request, context, withUsage } = asked;
+  const { params, served, request, context, withUsage, count } = asked;
   if (prompts.length > 1) throw wrongField('prompt', `a stream has one prompt, got ${prompts.length}.`);
+  if (count > 1) throw wrongField('n', 'a stream has one answer.', 'unsupported_value');
   const head = { ...headOf(form, served), object: form.chunkObject };
   const limit = { milliseconds: context.timeout, clock: context.clock };
   return await streamResponse(
@@ -104,23 +86,34 @@ async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): 
 }
 
 async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
-  const { params, served, request, context } = asked;
-  const options = { params, signal: request.signal, timeout: context.timeout };
+  const { params, served, request, context, count } = asked;
   const { jobQueueSize } = served.options.description.config;
-  if (prompts.length > jobQueueSize)
-    throw wrongField('prompt', `the model's queue holds ${jobQueueSize} (jobQueueSize), got ${prompts.length}.`);
+  const all = prompts.length * count;
+  if (all > jobQueueSize)
+    throw wrongField(
+      count > 1 ? 'n' : 'prompt',
+      `the model's queue holds ${jobQueueSize} (jobQueueSize), got ${all} answers to write.`,
+    );
+  const optionsOf = (at: number): { params: Params; signal: AbortSignal; timeout: number } => ({
+    // The answers to one prompt are other ones.
+    params: typeof params['seed'] === 'number' ? { ...params, seed: params['seed'] + at } : params,
+    signal: request.signal,
+    timeout: context.timeout,
+  });
   const head = headOf(form, served);
   return await served.run(async () => {
     const results = await Promise.all(
-      prompts.map(async (prompt) => generated(await context.predict(served, prompt, options), served)),
+      Array.from({ length: all }, async (_, at) =>
+        generated(await context.predict(served, prompts[Math.floor(at / count)], optionsOf(at % count)), served),
+      ),
     );
-    const choices = results.map(({ text, finishReason }, index) => ({
+    const choices = results.map((result, index) => ({
       index,
-      ...form.choice(text),
+      ...form.choice(result),
       logprobs: null,
-      finish_reason: finishReason,
+      finish_reason: result.finishReason,
     }));
-    return jsonResponse({ ...head, object: form.object, choices, usage: usageOf(results) });
+    return jsonResponse({ ...head, object: form.object, choices, usage: usageOf(results, count) });
   });
 }
 
@@ -146,18 +139,22 @@ async function* events(
       ...(withUsage && { usage: null }),
     });
   let hasBegun = false;
-  let hasText = false;
+  let hasParts = false;
+  let calls = 0;
   try {
     for await (const part of parts) {
-      const result = typeof part === 'string' ? undefined : generated(part, served);
+      const result = isPart(part) ? undefined : generated(part, served);
       if (!hasBegun && form.begin) yield chunk(form.begin);
       hasBegun = true;
-      if (typeof part === 'string') yield chunk(form.part(part));
-      hasText ||= typeof part === 'string';
+      if (isPart(part)) {
+        yield chunk(form.part(part, calls));
+        hasParts = true;
+        if (typeof part !== 'string' && 'toolCall' in part) calls += 1;
+      }
       if (!result) continue;
       // This handler sends no parts.
-      if (!hasText) yield chunk(form.part(result.text));
-      yield chunk(form.part(''), result.finishReason);
+      if (!hasParts) yield chunk(form.part(result.text, 0));
+      yield chunk(form.part('', 0), result.finishReason);
       if (withUsage) yield event({ ...head, choices: [], usage: usageOf([result]) });
     }
     yield 'data: [DONE]\n\n';
@@ -179,15 +176,21 @@ function generated(result: unknown, served: ServedVersion): Generated {
   throw makesOther('text', served);
 }
 
-function usageOf(results: readonly Generated[]): object {
+/** @param count how many answers each prompt has */
+function usageOf(results: readonly Generated[], count = 1): object {
   const sum = (count: (usage: Generated['usage']) => number): number =>
     results.reduce((total, { usage }) => total + count(usage), 0);
-  const prompt = sum(({ promptTokens }) => promptTokens);
+  const prompt = sum(({ promptTokens }) => promptTokens) / count;
   const completion = sum(({ completionTokens }) => completionTokens);
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: sum(({ cachedTokens = 0 }) => cachedTokens) },
+    prompt_tokens_details: {
+      cached_tokens: Math.min(
+        prompt,
+        sum(({ cachedTokens = 0 }) => cachedTokens),
+      ),
+    },
   };
 }

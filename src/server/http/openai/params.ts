@@ -26,10 +26,8 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   logit_bias: (value) => isPlainObject(value) && Object.keys(value).length === 0,
   logprobs: (value) => value === false,
   modalities: (value) => Array.isArray(value) && value.join() === 'text',
-  n: (value) => value === 1,
   presence_penalty: (value) => value === 0,
   suffix: (value) => value === '',
-  tool_choice: (value) => value === 'auto' || value === 'none',
   top_logprobs: (value) => value === 0,
 };
 

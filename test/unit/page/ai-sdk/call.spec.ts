@@ -61,7 +61,7 @@ test('the form of the answer', () => {
 test('tools as chat templates expect them, and what is not supported as warnings', () => {
   const clock = { type: 'function', name: 'clock', description: 'The time', inputSchema: { type: 'object' } };
   const search = { type: 'provider', name: 'search' };
-  const { input, warnings } = readCall({
+  const { input, params, warnings } = readCall({
     prompt,
     tools: [clock, search],
     toolChoice: { type: 'required' },
@@ -74,18 +74,71 @@ test('tools as chat templates expect them, and what is not supported as warnings
   ]);
   expect(warnings.map(({ type, feature }) => [type, feature])).toEqual([
     ['unsupported', 'frequencyPenalty'],
-    ['unsupported', 'reasoning'],
     ['unsupported', 'tool search'],
-    ['unsupported', 'tools'],
-    ['unsupported', 'toolChoice'],
   ]);
+  expect(params).toEqual({
+    toolChoice: 'required',
+    chatTemplateKwargs: { reasoning_effort: 'high', enable_thinking: true },
+  });
+  const named = readCall({
+    prompt,
+    tools: [clock],
+    toolChoice: { type: 'tool', toolName: 'clock' },
+    reasoning: 'none',
+  });
+  expect(named.params).toEqual({
+    toolChoice: { name: 'clock' },
+    chatTemplateKwargs: { reasoning_effort: 'none', enable_thinking: false },
+  });
   const none = readCall({ prompt, tools: [clock], toolChoice: { type: 'none' }, reasoning: 'provider-default' });
-  expect([none.input.tools, none.warnings]).toEqual([undefined, []]);
+  expect([none.input.tools, none.params, none.warnings]).toEqual([undefined, {}, []]);
 });
 
-test('a part that is no text is refused, with its place', () => {
-  const call = { role: 'assistant', content: [{ type: 'tool-call', toolName: 'clock' }] };
-  expect(() => readCall({ prompt: [...prompt, call] })).toThrow(
-    'prompt[2].content[0]: expected a part of type "text", got one of type "tool-call".',
-  );
+test('calls and results of tools, and reasoning, as chat templates expect them', () => {
+  const result = (toolCallId: string, output: object): object & { type: string } =>
+    Object.assign({ type: 'tool-result' }, { toolCallId, toolName: 'clock', output });
+  const assistant = {
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 'The time?' },
+      { type: 'text', text: 'I look.' },
+      { type: 'tool-call', toolCallId: 'a', toolName: 'clock', input: { zone: 'CET' } },
+    ],
+  };
+  const tool = {
+    role: 'tool',
+    content: [
+      result('a', { type: 'json', value: { hour: 3 } }),
+      result('b', { type: 'error-text', value: 'No such zone' }),
+      result('c', { type: 'content', value: [{ type: 'text', text: 'late' }] }),
+      result('d', { type: 'execution-denied', reason: 'Not now.' }),
+    ],
+  };
+  const { messages } = readCall({ prompt: [assistant, tool] }).input;
+  expect(messages).toEqual([
+    {
+      role: 'assistant',
+      content: 'I look.',
+      reasoning_content: 'The time?',
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'clock', arguments: { zone: 'CET' } } }],
+    },
+    { role: 'tool', tool_call_id: 'a', name: 'clock', content: '{"hour":3}' },
+    { role: 'tool', tool_call_id: 'b', name: 'clock', content: 'No such zone' },
+    { role: 'tool', tool_call_id: 'c', name: 'clock', content: 'late' },
+    { role: 'tool', tool_call_id: 'd', name: 'clock', content: 'Not now.' },
+  ]);
+});
+
+test('a part that is not supported is refused, with its place', () => {
+  const file = { type: 'file' };
+  const result = { type: 'tool-result', output: { type: 'content', value: [{ type: 'text', text: '' }, file] } };
+  for (const [role, part, place] of [
+    ['user', file, 'prompt[2].content[0]: expected a part of type "text"'],
+    ['assistant', file, 'prompt[2].content[0]: expected a part of type "text"'],
+    ['tool', file, 'prompt[2].content[0]: expected a part of type "tool-result"'],
+    ['tool', result, 'prompt[2].content[0].output.value[1]: expected a part of type "text"'],
+  ] as const)
+    expect(() => readCall({ prompt: [...prompt, { role, content: [part] }] })).toThrow(
+      `${place}, got one of type "file".`,
+    );
 });

@@ -51,6 +51,40 @@ test('a stream of parts, and of a handler that sends none', async () => {
   }
 });
 
+test('reasoning, text and calls are blocks in their order, whole and streamed', async () => {
+  const toolCall = { id: 'abc000000', name: 'clock', arguments: { zone: 'CET' } };
+  const called = {
+    ...result,
+    text: '',
+    reasoning: 'Hm. So.',
+    toolCalls: [toolCall],
+    finishReason: 'tool_calls',
+  };
+  const call = { type: 'tool-call', toolCallId: 'abc000000', toolName: 'clock', input: '{"zone":"CET"}' };
+  const end = {
+    finishReason: { unified: 'tool-calls', raw: 'tool_calls' },
+    usage: { ...usage, outputTokens: { total: 3, text: undefined, reasoning: undefined } },
+  };
+  const whole = await tabserve(clientOf([called])).doGenerate({ prompt });
+  expect(whole).toEqual({ content: [{ type: 'reasoning', text: 'Hm. So.' }, call], ...end, warnings: [] });
+  const items = [{ reasoning: 'Hm.' }, { reasoning: ' So.' }, 'I look.', { toolCall }, 'Wait.', called];
+  const { stream } = await tabserve(clientOf(items)).doStream({ prompt });
+  expect((await partsOf(stream)).slice(1)).toEqual([
+    { type: 'reasoning-start', id: '0' },
+    { type: 'reasoning-delta', id: '0', delta: 'Hm.' },
+    { type: 'reasoning-delta', id: '0', delta: ' So.' },
+    { type: 'reasoning-end', id: '0' },
+    { type: 'text-start', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'I look.' },
+    { type: 'text-end', id: '1' },
+    call,
+    { type: 'text-start', id: '2' },
+    { type: 'text-delta', id: '2', delta: 'Wait.' },
+    { type: 'text-end', id: '2' },
+    { type: 'finish', ...end },
+  ]);
+});
+
 test('an error before the first part fails the call; a later one is a part', async () => {
   const lost = new TabServeError('worker-lost', 'Lost.');
   await expect(tabserve(clientOf([lost])).doStream({ prompt })).rejects.toBe(lost);

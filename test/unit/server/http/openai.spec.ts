@@ -116,12 +116,14 @@ test('fields of a request become params; what would change the answer and is not
   }
   const unsupported = 'unsupported_value';
   for (const [name, [value, code]] of Object.entries({
-    n: [2, unsupported],
+    n: [0, invalid],
     logprobs: [true, unsupported],
     frequency_penalty: [0.5, unsupported],
     logit_bias: [{ 50256: -100 }, unsupported],
     response_format: [{ type: 'grammar' }, invalid],
-    tool_choice: ['required', unsupported],
+    tool_choice: [{ type: 'allowed_tools' }, unsupported],
+    chat_template_kwargs: [1, invalid],
+    reasoning_effort: [1, invalid],
     modalities: [['text', 'audio'], unsupported],
     constructor: [1, unknown],
     nonsense: [1, unknown],
@@ -303,6 +305,88 @@ test('messages reach the handler with parts of texts and without empty lists of 
     2: 'tools',
   });
   expect(client.asked).toHaveLength(2);
+});
+
+test('tools: what must be called is a param; calls and reasoning are written as OpenAI and vLLM do', async () => {
+  const calls = [
+    { id: 'abc000000', name: 'f', arguments: { city: 'Köln' } },
+    { id: 'abc000001', name: 'g', arguments: {} },
+  ];
+  const result = { text: '', reasoning: 'Hm. So.', toolCalls: calls, finishReason: 'tool_calls', usage: USAGE };
+  const parts = [{ reasoning: 'Hm.' }, { reasoning: ' So.' }, { toolCall: calls[0] }, { toolCall: calls[1] }];
+  const { client, openai } = await faked(() => result, parts);
+  const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, function: { name, parameters: {} } }));
+  const written = [
+    { id: 'abc000000', type: 'function', function: { name: 'f', arguments: '{"city":"Köln"}' } },
+    { id: 'abc000001', type: 'function', function: { name: 'g', arguments: '{}' } },
+  ];
+  const whole = await openai.chat.completions.create({ ...hello, tools, tool_choice: 'required' });
+  expect(whole.choices[0]).toEqual({
+    index: 0,
+    message: { role: 'assistant', content: null, refusal: null, reasoning_content: 'Hm. So.', tool_calls: written },
+    logprobs: null,
+    finish_reason: 'tool_calls',
+  });
+  expect(client.asked[0]).toMatchObject({ input: { tools }, options: { params: { toolChoice: 'required' } } });
+  // OpenAI's own client puts the deltas together.
+  const stream = openai.chat.completions.stream({
+    ...hello,
+    tools,
+    tool_choice: { type: 'function', function: { name: 'f' } },
+  });
+  let reasoning = '';
+  for await (const { choices } of stream)
+    reasoning += (choices[0]!.delta as { readonly reasoning_content?: string }).reasoning_content ?? '';
+  const last = (await stream.finalChatCompletion()).choices[0]!;
+  expect([reasoning, last.finish_reason]).toEqual(['Hm. So.', 'tool_calls']);
+  expect(last.message.tool_calls).toMatchObject(written);
+  expect(client.asked[1]!.options.params).toEqual({ toolChoice: { name: 'f' } });
+  // What was called comes back, with its result.
+  const messages = [
+    ...hello.messages,
+    whole.choices[0]!.message,
+    { role: 'tool' as const, tool_call_id: 'abc000000', content: 'Sunny' },
+  ];
+  await openai.chat.completions.create({ model: 'writer', messages, tools, tool_choice: 'auto' });
+  expect(client.asked[2]).toMatchObject({
+    input: { messages: [{}, { content: '', tool_calls: written }, messages[2]] },
+  });
+  expect(client.asked[2]!.options.params).toEqual({});
+});
+
+test('what the chat template reads: chat_template_kwargs, as in vLLM, and reasoning_effort', async () => {
+  const { client, openai } = await faked();
+  const kwargsOf = async (fields: object): Promise<unknown> => {
+    await openai.chat.completions.create({ ...hello, ...fields });
+    return client.asked.at(-1)!.options.params;
+  };
+  const having = (chatTemplateKwargs: object): object => ({ chatTemplateKwargs });
+  expect(await kwargsOf({ reasoning_effort: 'low' })).toEqual(
+    having({ reasoning_effort: 'low', enable_thinking: true }),
+  );
+  expect(await kwargsOf({ chat_template_kwargs: { enable_thinking: true }, reasoning_effort: 'none' })).toEqual(
+    having({ reasoning_effort: 'none', enable_thinking: true }),
+  );
+  expect(await kwargsOf({ reasoning_effort: 'none' })).toEqual(
+    having({ reasoning_effort: 'none', enable_thinking: false }),
+  );
+});
+
+test('several answers to a prompt, whose tokens count once', async () => {
+  const { client, openai } = await faked();
+  const { choices, usage } = await openai.chat.completions.create({ ...hello, n: 3, seed: 7, temperature: 1 });
+  expect(choices.map(({ index, message }) => [index, message.content])).toEqual([
+    [0, 'Hi there'],
+    [1, 'Hi there'],
+    [2, 'Hi there'],
+  ]);
+  expect(client.asked.map(({ options }) => options.params!['seed'])).toEqual([7, 8, 9]);
+  expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 });
+  expect(await failureOf(openai.chat.completions.create({ ...hello, n: 2, stream: true }))).toMatchObject({
+    0: 400,
+    2: 'n',
+    3: 'unsupported_value',
+  });
 });
 
 test('no object of a request stands for bytes: a tool or a schema may have the only key b64', async () => {

@@ -1,0 +1,73 @@
+/** How OpenAI's APIs write answers. */
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+
+/** What a handler that generates text returns for a row. */
+export interface Generated {
+  readonly text: string;
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly finishReason: 'stop' | 'length' | 'tool_calls';
+  readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
+}
+
+interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: object;
+}
+
+/** A part of a stream. */
+type Part = string | { readonly reasoning: string } | { readonly toolCall: ToolCall };
+
+/** How an API writes an answer. */
+export interface Form {
+  /** How ids begin. */
+  readonly prefix: string;
+  readonly object: string;
+  readonly choice: (result: Generated) => object;
+  readonly chunkObject: string;
+  /** The first chunk's choice, before any text; undefined if there is none. */
+  readonly begin?: object;
+  /** @param calls how many calls of tools came before */
+  readonly part: (part: Part, calls: number) => object;
+}
+
+export const CHAT: Form = {
+  prefix: 'chatcmpl',
+  object: 'chat.completion',
+  choice: ({ text, reasoning, toolCalls }) => ({
+    message: {
+      role: 'assistant',
+      content: text === '' && toolCalls ? null : text,
+      refusal: null,
+      ...(reasoning !== undefined && { reasoning_content: reasoning }),
+      ...(toolCalls && { tool_calls: toolCalls.map(callOf) }),
+    },
+  }),
+  chunkObject: 'chat.completion.chunk',
+  begin: { delta: { role: 'assistant', content: '', refusal: null } },
+  part(part, calls) {
+    if (typeof part === 'string') return { delta: part === '' ? {} : { content: part } };
+    if ('reasoning' in part) return { delta: { reasoning_content: part.reasoning } };
+    return { delta: { tool_calls: [{ index: calls, ...callOf(part.toolCall) }] } };
+  },
+};
+
+export const COMPLETION: Form = {
+  prefix: 'cmpl',
+  object: 'text_completion',
+  choice: ({ text }) => ({ text }),
+  chunkObject: 'text_completion',
+  // A prompt that is a text has an answer that is one.
+  part: (text) => ({ text }),
+};
+
+function callOf({ id, name, arguments: given }: ToolCall): object {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+}
+
+/** Returns whether an item of a stream is a part, and not the result. */
+export function isPart(part: unknown): part is Part {
+  if (typeof part === 'string') return true;
+  return isPlainObject(part) && !('usage' in part) && ('reasoning' in part || 'toolCall' in part);
+}
