@@ -53,7 +53,8 @@ createServer(async (request, response) => {
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
   }
-  if (search.includes('clear=storage')) response.setHeader('Clear-Site-Data', '"storage"');
+  const cleared = new URLSearchParams(search).get('clear');
+  if (cleared !== null) response.setHeader('Clear-Site-Data', `"${cleared}"`);
   if (body === undefined)
     return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('There is no such file.');
   const type = TYPES[/\.tsx?$/.test(path) ? '.js' : extname(path)] ?? 'application/octet-stream';

@@ -434,4 +434,38 @@ test.describe('the site’s data are cleared, as at a logout', () => {
     }, MODEL);
     expect(answer).toEqual({ causes: ['worker-lost'], healed: ['y'], classes: 5 });
   });
+
+  // In a context of Playwright's own, as in a private window, Chromium keeps cached files in memory.
+  test('a model that was read from the cache is downloaded again @once', async ({
+    playwright,
+    launchOptions,
+    baseURL,
+  }, info) => {
+    const profile = info.outputPath('profile');
+    const context = await playwright.chromium.launchPersistentContext(profile, { ...launchOptions, baseURL });
+    const page = await context.newPage();
+    await page.goto('/test/browser/pages/tabserve.html');
+    await page.waitForFunction(() => 'tabserve' in window);
+    const answer = await page.evaluate(async () => {
+      const connect = async () => {
+        const options = { model: '/models/likeness/', backends: ['wasm'] } as const;
+        const client = window.tabserve.connect(window.workers.faulty, options);
+        await client.initialize();
+        return client;
+      };
+      const first = await connect();
+      while (!(await window.tabserve.cache.list()).some(({ url }) => url.endsWith('/likeness/model.onnx')))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await first.dispose();
+      const client = await connect();
+      await fetch('/test/server.mjs?clear=storage');
+      const input = { data: new Float32Array(3 * 224 * 224), dims: [3, 224, 224] } as never;
+      const healed = await client.predict(input, window.fault('close', 'inference', 1));
+      return { healed: Object.keys(healed as object), log: client.diagnose() };
+    });
+    await context.close();
+    expect(answer.healed).toEqual(['features']);
+    // The Blobs were on disk: otherwise this tests nothing.
+    expect(answer.log).toContain("The archive's files are gone with the site's data");
+  });
 });

@@ -4,6 +4,7 @@ import type { CandidateName, Probe } from '../../contract/backends.js';
 import type { Connection } from '../workers/connection.js';
 import type { Opening } from './open.js';
 import { firstCandidates, needsGpus } from './order.js';
+import { isReadable } from './readable.js';
 
 /** The browser's capabilities, as the first worker of this page found them. They are the same for every client. */
 let lastProbe: Probe | undefined;
@@ -17,13 +18,18 @@ export async function probeAndLoad(
   opening: Opening,
 ): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
   const { opener, model, choice, request } = opening;
-  const { archive } = opener;
   const { source, config, handler, download } = model;
   const { only } = request;
   const since = performance.now();
   const gpus = needsGpus(choice.backends, only);
   // After a loss there may be another GPU, or none, and later the same one again.
-  const isLost = archive !== undefined && only === undefined;
+  const isLost = opener.archive !== undefined && only === undefined;
+  // What was picked cannot be downloaded: the worker says that it must be picked again.
+  if (opener.archive && typeof source === 'string' && !(await isReadable(opener.archive))) {
+    opener.archive = undefined;
+    opener.events.log("The archive's files are gone with the site's data, and are downloaded again.");
+  }
+  const { archive } = opener;
   const known = isLost ? undefined : lastProbe;
   const probing = worker.call(({ probe }) => probe(known, gpus));
   const loading = archive ?? worker.call(({ load }) => load({ source, config, handler, download }));

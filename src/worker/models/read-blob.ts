@@ -28,7 +28,7 @@ export async function textOf(file: Blob): Promise<string> {
 
 /**
  * Returns the bytes of a file.
- * @throws `model-not-found` if it has changed since it was picked; `out-of-memory` if they are too many for this
+ * @throws `model-not-found` if it cannot be read any more; `out-of-memory` if they are too many for this
  *   browser
  */
 export async function bytesOf(file: Blob, name: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -61,8 +61,9 @@ export async function hasSameBytes(one: Blob, other: Blob): Promise<boolean> {
 }
 
 /**
- * Runs work that reads a file. One that the visitor has picked can be read for as long as it stays the same.
- * @throws `model-not-found` if it has changed; what `work` throws
+ * Runs work that reads a file. One that the visitor has picked can be read for as long as it stays the same, and one
+ * from the browser's storage until the site's data are cleared.
+ * @throws `model-not-found` if it cannot be read any more; what `work` throws
  */
 export async function whileReading<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -82,7 +83,7 @@ function isUnreadable(error: unknown): boolean {
 function changed(name: string, cause?: unknown): TabServeError {
   return new TabServeError(
     'model-not-found',
-    `${name} cannot be read any more: the file has changed, or was deleted, since it was picked. Pick it again.`,
+    `${name} cannot be read any more. If it was picked, it has changed or was deleted since then: pick it again. If it was downloaded, the site's data were cleared: load the model again.`,
     { cause },
   );
 }
