@@ -442,7 +442,10 @@ test.describe('the site’s data are cleared, as at a logout', () => {
     baseURL,
   }, info) => {
     const profile = info.outputPath('profile');
-    const context = await playwright.chromium.launchPersistentContext(profile, { ...launchOptions, baseURL });
+    const context = await playwright.chromium.launchPersistentContext(profile, {
+      ...launchOptions,
+      baseURL: baseURL!,
+    });
     const page = await context.newPage();
     await page.goto('/test/browser/pages/tabserve.html');
     await page.waitForFunction(() => 'tabserve' in window);

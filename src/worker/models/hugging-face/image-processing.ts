@@ -119,7 +119,7 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
   if (resize === 'donut') {
     // Lists of its older files have the width first.
     const given: unknown = fields.size;
-    const own = sizeOf(Array.isArray(given) ? [...given].reverse() : given, 'size', true);
+    const own = sizeOf(Array.isArray(given) ? given.toReversed() : given, 'size', true);
     if (own['height'] === undefined) throw wrong('size', given, '{ height, width }');
     const sides = [own['height'], own['width']!];
     return [
