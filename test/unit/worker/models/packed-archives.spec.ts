@@ -85,7 +85,10 @@ test('packed bytes are kept as long as something in them was not read', async ()
   };
   const pack = (files: object): File =>
     picked('m.mar', buildZip(Object.entries(files).map(([name, data]) => ({ name, data, method: 8 }))));
-  expect((await open(pack(all))).local).toBeUndefined();
+  const whole = await open(pack(all));
+  expect(whole.local).toEqual({});
+  const fromServer = await openFiles({ ...whole, url: 'https://example.org/m/tiny.mar' });
+  expect(fromServer.url?.('m.onnx'), 'a file that was unpacked has no URL').toBeUndefined();
   expect((await open(pack({ ...all, 'vocab.txt': 'v' }))).local).toBeInstanceOf(File);
 });
 
