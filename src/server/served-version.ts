@@ -1,5 +1,6 @@
 import type { Clock } from '../shared/clock.js';
 import type { HttpSequences } from './http/http-sequences.js';
+import type { ResponseStore } from './http/openai/response-store.js';
 import type { Opened } from './loader.js';
 import type { ServedClient } from './served-client.js';
 
@@ -52,6 +53,8 @@ export class ServedVersion {
   hasFailed = false;
   /** The sequences that requests over HTTP have opened. */
   sequences: HttpSequences | undefined;
+  /** The responses of OpenAI's API that requests may refer to. */
+  responses: ResponseStore | undefined;
   #active = 0;
   #onDrained: (() => void) | undefined;
   readonly #stopListening: readonly (() => void)[];

@@ -1,7 +1,8 @@
 // Vercel's AI SDK under Node: `ai` 6, the newest version that runs on Node 20, and the built package. Expected prompts are
 // transformers': `test/models/generation/make.py`.
 import { expect, test } from '@playwright/test';
-import { embedMany, generateObject, generateText, jsonSchema, streamText } from 'ai-node20';
+import { embedMany, generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai-node20';
+import { createOpenAI } from 'ai-sdk-openai-node20';
 import { readFileSync } from 'node:fs';
 import { GENERATION } from '../unit/worker/generation/models.ts';
 
@@ -49,6 +50,58 @@ test('an object that fits a schema', async () => {
   expect(finishReason).toBe('stop');
   expect(['happy', 'sad']).toContain(object.mood);
   expect([1, 2, 3, 4, 5]).toContain(object.stars);
+});
+
+const TOOLS = {
+  add: tool({
+    description: 'Adds two numbers.',
+    inputSchema: jsonSchema<{ a: number; b: number }>({
+      type: 'object',
+      properties: { a: { type: 'integer', minimum: 0, maximum: 9 }, b: { enum: [1, 2] } },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    }),
+    execute: async ({ a, b }) => a + b,
+  }),
+};
+
+test('tools in several steps: from the client, and over HTTP by the provider of OpenAI', async () => {
+  const { serve } = await dist<typeof import('../../src/tools/cli/serve.ts')>('tools/cli/serve.js');
+  const running = await serve(['public/models/writer'], { port: '0' }, () => {});
+  await using client = await load(new URL('public/models/writer/', root), { handler: 'text_generator' });
+  const models = {
+    client: tabserve(client, { specification: 'v3' }),
+    responses: createOpenAI({ apiKey: 'none', baseURL: `${running.url}/v1` })('writer'),
+    chat: createOpenAI({ apiKey: 'none', baseURL: `${running.url}/v1` }).chat('writer'),
+  };
+  try {
+    for (const [name, model] of Object.entries(models)) {
+      const asked = {
+        model,
+        prompt: 'How many?',
+        tools: TOOLS,
+        // Made in every step.
+        toolChoice: { type: 'tool', toolName: 'add' },
+        stopWhen: stepCountIs(2),
+        maxRetries: 0,
+        maxOutputTokens: 120,
+      } as const;
+      const { steps } = await generateText(asked);
+      expect(steps.length, name).toBe(2);
+      for (const { toolResults, finishReason } of steps) {
+        expect(finishReason, name).toBe('tool-calls');
+        expect(toolResults.length, name).toBe(1);
+        const { input, output } = toolResults[0]!;
+        expect(output).toBe(input.a + input.b);
+      }
+      if (name === 'chat') continue;
+      const kinds: string[] = [];
+      for await (const { type } of streamText(asked).fullStream) kinds.push(type);
+      expect(kinds.filter((kind) => kind === 'tool-result').length, name).toBe(2);
+    }
+  } finally {
+    await running.close();
+  }
 });
 
 test('embeddings, as in Python', async () => {

@@ -1,6 +1,5 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
 import type { Params } from '../../../contract/handler.js';
-import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ServedVersion } from '../../served-version.js';
 import { partsWithin } from '../parts-within.js';
 import { jsonResponse } from '../responses.js';
@@ -8,10 +7,11 @@ import { streamResponse } from '../result-response.js';
 import type { RouteContext } from '../route.js';
 import { openAiError } from './errors.js';
 import { inFieldNames } from './field-names.js';
-import { CHAT, COMPLETION, isPart, type Form, type Generated } from './forms.js';
+import { CHAT, COMPLETION, type Form } from './forms.js';
+import { isPart, partsOf, readGenerated, type Generated } from './generated.js';
 import { CHAT_FIELDS, chatParamsOf } from './chat-params.js';
 import { conversationOf, textsOf } from './inputs.js';
-import { checkMakes, checkTakesMessages, makesOther } from './models.js';
+import { checkMakes, checkTakesMessages, takesImages } from './models.js';
 import { paramsOf, type ReadParams } from './params.js';
 import { wrongField, wrongValue, type Body } from './request.js';
 import { streamOptionsOf, type StreamOptions } from './stream-options.js';
@@ -32,7 +32,7 @@ export async function chatCompletions(
   const params = { ...read.params, ...own.params };
   const fields = new Map([...read.fields, ...own.fields]);
   const asked = { params, fields, count: countOf(body), ...streamOptionsOf(body), served, request, context };
-  return await complete(CHAT, [conversationOf(body)], asked);
+  return await complete(CHAT, [conversationOf(body, takesImages(served))], asked);
 }
 
 export async function completions(
@@ -104,7 +104,7 @@ async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Pro
   return await served.run(async () => {
     const results = await Promise.all(
       Array.from({ length: all }, async (_, at) =>
-        generated(await context.predict(served, prompts[Math.floor(at / count)], optionsOf(at % count)), served),
+        readGenerated(await context.predict(served, prompts[Math.floor(at / count)], optionsOf(at % count)), served),
       ),
     );
     const choices = results.map((result, index) => ({
@@ -143,17 +143,17 @@ async function* events(
   let calls = 0;
   try {
     for await (const part of parts) {
-      const result = isPart(part) ? undefined : generated(part, served);
+      const result = isPart(part) ? undefined : readGenerated(part, served);
       if (!hasBegun && form.begin) yield chunk(form.begin);
+      // A handler that sends no parts has them in its result.
+      const added = isPart(part) ? [part] : hasParts ? [] : partsOf(result!);
       hasBegun = true;
-      if (isPart(part)) {
-        yield chunk(form.part(part, calls));
-        hasParts = true;
-        if (typeof part !== 'string' && 'toolCall' in part) calls += 1;
+      hasParts = true;
+      for (const one of added) {
+        yield chunk(form.part(one, calls));
+        if (typeof one !== 'string' && 'toolCall' in one) calls += 1;
       }
       if (!result) continue;
-      // This handler sends no parts.
-      if (!hasParts) yield chunk(form.part(result.text, 0));
       yield chunk(form.part('', 0), result.finishReason);
       if (withUsage) yield event({ ...head, choices: [], usage: usageOf([result]) });
     }
@@ -167,13 +167,6 @@ async function* events(
 
 function event(data: unknown): string {
   return `data: ${JSON.stringify(data)}\n\n`;
-}
-
-/** @throws `invalid-input` if the handler does not generate text */
-function generated(result: unknown, served: ServedVersion): Generated {
-  if (isPlainObject(result) && typeof result['text'] === 'string' && isPlainObject(result['usage']))
-    return result as unknown as Generated;
-  throw makesOther('text', served);
 }
 
 /** @param count how many answers each prompt has */

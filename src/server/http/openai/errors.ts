@@ -3,12 +3,20 @@ import type { HttpResponse } from '../messages.js';
 import { errorOf, jsonResponse } from '../responses.js';
 import { FieldError } from './request.js';
 
+/** The fields of an error's body. */
+interface OpenAiErrorFields {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
 /** An error in OpenAI's form. */
 export interface OpenAiError {
   /** The HTTP status. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: object;
+  readonly body: { readonly error: OpenAiErrorFields };
 }
 
 /** OpenAI's codes, by TorchServe's names of errors. Clients compare them. */

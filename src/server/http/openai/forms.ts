@@ -1,23 +1,5 @@
-/** How OpenAI's APIs write answers. */
-import { isPlainObject } from '../../../shared/is-plain-object.js';
-
-/** What a handler that generates text returns for a row. */
-export interface Generated {
-  readonly text: string;
-  readonly reasoning?: string;
-  readonly toolCalls?: readonly ToolCall[];
-  readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
-}
-
-interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: object;
-}
-
-/** A part of a stream. */
-type Part = string | { readonly reasoning: string } | { readonly toolCall: ToolCall };
+/** How OpenAI's APIs of completions write answers. */
+import type { Generated, Part, ToolCall } from './generated.js';
 
 /** How an API writes an answer. */
 export interface Form {
@@ -64,10 +46,4 @@ export const COMPLETION: Form = {
 
 function callOf({ id, name, arguments: given }: ToolCall): object {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
-}
-
-/** Returns whether an item of a stream is a part, and not the result. */
-export function isPart(part: unknown): part is Part {
-  if (typeof part === 'string') return true;
-  return isPlainObject(part) && !('usage' in part) && ('reasoning' in part || 'toolCall' in part);
 }

@@ -2,31 +2,39 @@
 import { asTabServeError } from '../../../contract/errors.js';
 import { readChat, type Chat } from '../../../shared/chat.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { withImages } from './pictures.js';
 import { FieldError, wrongField, wrongValue, type Body } from './request.js';
 
 /**
  * Returns the conversation of a request. A message of the developer is one of the system, and one that calls tools may
  * have null as its content.
+ * @param takesImages whether its contents may have pictures
  * @throws `invalid-input` naming the part that is wrong, such as `messages[0].content`
  */
-export function conversationOf({ messages, tools, tool_choice: choice }: Body): Chat {
+export function conversationOf({ messages, tools, tool_choice: choice }: Body, takesImages: boolean): Chat {
   try {
-    const chat = readChat({ messages: Array.isArray(messages) ? messages.map(messageOf) : messages, tools });
+    const read = (message: unknown, at: number): unknown => messageOf(message, `messages[${at}]`, takesImages);
+    const chat = readChat(
+      { messages: Array.isArray(messages) ? messages.map(read) : messages, tools },
+      { takesImages },
+    );
     return { messages: chat.messages, ...(chat.tools?.length && choice !== 'none' && { tools: chat.tools }) };
   } catch (cause) {
+    if (cause instanceof FieldError) throw cause;
     const { message } = asTabServeError(cause);
     const [field = ''] = /^[^:]+/.exec(message) ?? [];
     throw new FieldError(field, message, cause, 'invalid_value');
   }
 }
 
-function messageOf(message: unknown): unknown {
+function messageOf(message: unknown, where: string, takesImages: boolean): unknown {
   if (!isPlainObject(message)) return message;
   const { role, content, tool_calls: calls } = message;
+  const hasParts = takesImages && Array.isArray(content);
   return {
     ...message,
     role: role === 'developer' ? 'system' : role,
-    content: role === 'assistant' && calls ? (content ?? '') : content,
+    content: role === 'assistant' && calls ? (content ?? '') : hasParts ? withImages(content, where) : content,
   };
 }
 

@@ -4,12 +4,21 @@ import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
 
 /** What a model makes from a text. */
-type Made = 'text' | 'vector';
+type Made = 'text' | 'vector' | 'ranking';
+
+/** What is said of a model that makes something else. */
+const MAKES_NONE: Readonly<Record<Made, string>> = {
+  text: 'writes no text',
+  vector: 'makes no vectors of texts',
+  ranking: 'ranks no texts',
+};
 
 /** The built-in handlers that make what is requested. */
 const BUILT_IN: Readonly<Record<string, Made>> = {
+  image_text_to_text: 'text',
   text_feature_extractor: 'vector',
   text_generator: 'text',
+  text_reranker: 'ranking',
   text_to_text: 'text',
 };
 
@@ -27,8 +36,12 @@ export function checkTakesMessages({ options: { name, description } }: ServedVer
     throw new FieldError('model', `Model "${name}" takes no messages: use /v1/completions.`);
 }
 
+/** Returns whether a model takes pictures in a conversation. */
+export function takesImages({ options: { description } }: ServedVersion): boolean {
+  return description.takes === 'image-or-text';
+}
+
 /** Returns the error for a model that makes something else. */
 export function makesOther(made: Made, { options: { name, description } }: ServedVersion): FieldError {
-  const what = made === 'text' ? 'writes no text' : 'makes no vectors of texts';
-  return new FieldError('model', `Model "${name}" ${what}: its handler is ${description.handler}.`);
+  return new FieldError('model', `Model "${name}" ${MAKES_NONE[made]}: its handler is ${description.handler}.`);
 }

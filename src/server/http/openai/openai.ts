@@ -1,5 +1,5 @@
 /**
- * `/v1/…`: OpenAI's API of chats, completions, embeddings and models, as its clients speak it. Answers to `GET
+ * `/v1/…`: OpenAI's API of responses, chats, completions, embeddings and models, as its clients speak it. Answers to `GET
  * /v1/models[/NAME]` also have the fields of KServe's protocol v1.
  */
 import type { ServedVersion } from '../../served-version.js';
@@ -11,6 +11,8 @@ import { checkMethod, type Incoming, type RouteContext } from '../route.js';
 import { chatCompletions, completions } from './completions.js';
 import { embeddings } from './embeddings.js';
 import { openAiResponse } from './errors.js';
+import { rerank } from './rerank.js';
+import { responses, storedResponse } from './responses.js';
 import { fieldsOf, wrongValue, type Body } from './request.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 
@@ -20,6 +22,8 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ['chat/completions', chatCompletions],
   ['completions', completions],
   ['embeddings', embeddings],
+  ['responses', responses],
+  ['rerank', rerank],
 ]);
 
 /** Answers a request of OpenAI's API. Never rejects: an error has OpenAI's form. */
@@ -45,6 +49,7 @@ async function route(incoming: Incoming, context: RouteContext): Promise<HttpRes
       models: defaults.map(({ options }) => options.name),
     });
   }
+  if (path[0] === 'responses' && path.length === 2) return storedResponse(incoming, path[1]!, context);
   const answer = ANSWERS.get(path.join('/'));
   if (!answer) throw unknownPath(incoming);
   checkMethod(incoming, 'POST');
@@ -56,7 +61,7 @@ async function route(incoming: Incoming, context: RouteContext): Promise<HttpRes
 
 /** Returns the error for a path that is not there: it names those that are. */
 function unknownPath({ request: { method }, path }: Incoming): ServingError {
-  const there = [...ANSWERS.keys(), 'models', 'models/NAME'].map((one) => `/v1/${one}`).join(', ');
+  const there = [...ANSWERS.keys(), 'responses/ID', 'models', 'models/NAME'].map((one) => `/v1/${one}`).join(', ');
   const message = `There is no ${method} ${shorten(`/${path.join('/')}`)}. Of OpenAI's API, there are ${there}; of KServe's, /v1/models/NAME:predict and :explain.`;
   return new ServingError('invalid-input', 404, 'ResourceNotFoundException', message);
 }

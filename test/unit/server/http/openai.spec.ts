@@ -1,55 +1,16 @@
 // OpenAI's API over clients whose answers the test makes, spoken by OpenAI's own client: the newest one that runs on Node
 // 20. `test/node/openai.spec.ts` has real models.
 import { expect, test } from '@playwright/test';
-import OpenAI, { APIUserAbortError } from 'openai-node20';
+import { APIUserAbortError, type OpenAI } from 'openai-node20';
 import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
-import { ModelServer } from '../../../../src/server/model-server.ts';
 import { checkPrompt } from '../../../../src/worker/generation/prompt.ts';
 import { BUILT_IN } from '../../../../src/worker/tasks/index.ts';
-import type { ModelServerOptions } from '../../../../src/server/options.ts';
-import { FakeClient, pending, type Asked } from '../../support/fake-client.ts';
+import { pending } from '../../support/fake-client.ts';
+import { failureOf, faked, USAGE, WRITER } from '../../support/openai-client.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-const USAGE = { promptTokens: 5, cachedTokens: 2, completionTokens: 3 };
-const WRITER = { modelName: 'writer', handler: 'text_generator', takes: 'text', resultForms: [] } as const;
-
-/** A server with one fake model, and OpenAI's client for it. */
-async function faked(
-  answer?: (asked: Asked) => unknown,
-  parts: readonly unknown[] = [],
-  description: ConstructorParameters<typeof FakeClient>[0] = WRITER,
-  options: ModelServerOptions = {},
-) {
-  const client = new FakeClient(
-    description,
-    answer ?? (() => ({ text: 'Hi there', finishReason: 'stop', usage: USAGE })),
-  );
-  client.parts = parts;
-  const server = new ModelServer(options);
-  await server.register(client);
-  const openai = new OpenAI({
-    apiKey: 'none',
-    baseURL: 'http://server/v1',
-    maxRetries: 0,
-    fetch: async (url, init) => {
-      const response = await server.fetch(new Request(url as string, init as RequestInit));
-      init?.signal?.throwIfAborted();
-      return response;
-    },
-  });
-  return { client, server, openai };
-}
-
 const hello = { model: 'writer', messages: [{ role: 'user' as const, content: 'Hello' }] };
-
-async function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  const error = await promise.then(
-    () => undefined,
-    (cause: unknown) => cause as InstanceType<typeof OpenAI.APIError>,
-  );
-  return error && [error.status, error.type, error.param, error.code, error.message];
-}
 
 test('fields of a request become params; what would change the answer and is not supported is refused by name', async () => {
   const { client, openai } = await faked();
@@ -231,7 +192,7 @@ test('a model of another kind is refused before it runs; the answer of a class o
       .soft([handler, await asked(complete), await asked(embed)])
       .toEqual([
         handler,
-        handler === 'text_generator' || handler === 'text_to_text' ? 1 : 0,
+        ['image_text_to_text', 'text_generator', 'text_to_text'].includes(handler) ? 1 : 0,
         handler === 'text_feature_extractor' ? 1 : 0,
       ]);
   }
@@ -527,7 +488,7 @@ test('other paths and methods, and bodies that are no JSON', async () => {
     return [response.status, await response.json()];
   };
   const error = { error: { type: 'invalid_request_error' } };
-  for (const path of ['files', 'responses', 'chat', 'models/a/b', '']) {
+  for (const path of ['files', 'responses/a/b', 'chat', 'models/a/b', '']) {
     const code = { code: 'unknown_url', message: expect.stringMatching(/\/v1\/chat\/completions.*\/v1\/models/) };
     expect(await told(path), path).toMatchObject([404, { error: { type: 'invalid_request_error', ...code } }]);
   }

@@ -1,0 +1,115 @@
+/** The output of `/v1/responses`: items, and the events of a stream that writes them. */
+import type { Part, ToolCall } from './generated.js';
+import type { Item } from './response-input.js';
+
+/** An event of a stream. */
+export interface ResponseEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A kind of items whose text comes in parts. */
+interface Kind {
+  readonly prefix: string;
+  readonly head: Item;
+  readonly part: (text: string) => Item;
+  /** How the types of its events begin. */
+  readonly event: string;
+  /** The fields that its events have besides the text. */
+  readonly fields: object;
+}
+
+const MESSAGE: Kind = {
+  prefix: 'msg',
+  head: { type: 'message', role: 'assistant' },
+  part: (text) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
+  event: 'response.output_text',
+  fields: { logprobs: [] },
+};
+const REASONING: Kind = {
+  prefix: 'rs',
+  head: { type: 'reasoning', summary: [] },
+  part: (text) => ({ type: 'reasoning_text', text }),
+  event: 'response.reasoning_text',
+  fields: {},
+};
+
+/** An item that is being written. */
+interface OpenItem {
+  readonly kind: Kind;
+  readonly id: string;
+  text: string;
+}
+
+/** Collects the parts of an answer as items. Each step returns the events that tell of it. */
+export class ResponseOutput {
+  /** The items that are written. */
+  readonly items: Item[] = [];
+  #open: OpenItem | undefined;
+
+  *add(part: Part): Generator<ResponseEvent> {
+    if (typeof part !== 'string' && 'toolCall' in part) {
+      yield* this.end('completed');
+      yield* this.#call(part.toolCall);
+      return;
+    }
+    const [kind, delta] =
+      typeof part === 'string' ? ([MESSAGE, part] as const) : ([REASONING, part.reasoning] as const);
+    if (this.#open?.kind !== kind) {
+      yield* this.end('completed');
+      yield* this.#begin(kind);
+    }
+    const open = this.#open!;
+    open.text += delta;
+    if (delta !== '') yield { type: `${kind.event}.delta`, ...this.#where(open.id), delta, ...kind.fields };
+  }
+
+  /** Ends the item that is being written. */
+  *end(status: 'completed' | 'incomplete'): Generator<ResponseEvent> {
+    const open = this.#open;
+    if (!open) return;
+    const { kind, id, text } = open;
+    const part = kind.part(text);
+    const where = this.#where(id);
+    yield { type: `${kind.event}.done`, ...where, text, ...kind.fields };
+    yield { type: 'response.content_part.done', ...where, part };
+    yield* this.#close({ id, ...kind.head, status, content: [part] });
+  }
+
+  *#begin(kind: Kind): Generator<ResponseEvent> {
+    const id = idOf(kind.prefix);
+    this.#open = { kind, id, text: '' };
+    yield this.#added({ id, ...kind.head, status: 'in_progress', content: [] });
+    yield { type: 'response.content_part.added', ...this.#where(id), part: kind.part('') };
+  }
+
+  *#call({ id: callId, name, arguments: given }: ToolCall): Generator<ResponseEvent> {
+    const id = idOf('fc');
+    const text = JSON.stringify(given);
+    const head = { id, type: 'function_call', call_id: callId, name };
+    const where = { item_id: id, output_index: this.items.length };
+    yield this.#added({ ...head, arguments: '', status: 'in_progress' });
+    yield { type: 'response.function_call_arguments.delta', ...where, delta: text };
+    yield { type: 'response.function_call_arguments.done', ...where, name, arguments: text };
+    yield* this.#close({ ...head, arguments: text, status: 'completed' });
+  }
+
+  #added(item: Item): ResponseEvent {
+    return { type: 'response.output_item.added', output_index: this.items.length, item };
+  }
+
+  *#close(item: Item): Generator<ResponseEvent> {
+    const index = this.items.push(item) - 1;
+    this.#open = undefined;
+    yield { type: 'response.output_item.done', output_index: index, item };
+  }
+
+  #where(id: string): object {
+    return { item_id: id, output_index: this.items.length, content_index: 0 };
+  }
+}
+
+/** Returns a new id. */
+export function idOf(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`;
+}

@@ -1,0 +1,287 @@
+// `/v1/responses` over clients whose answers the test makes, spoken by OpenAI's own client and the AI SDK.
+import { expect, test } from '@playwright/test';
+import { createOpenAI } from 'ai-sdk-openai-node20';
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai-node20';
+import type OpenAI from 'openai-node20';
+import { TabServeError } from '../../../../src/contract/errors.ts';
+import type { Asked } from '../../support/fake-client.ts';
+import { failureOf, faked, USAGE } from '../../support/openai-client.ts';
+
+const hello = { model: 'writer', input: 'Hello' };
+const CALL = { id: 'call_1', name: 'add', arguments: { a: 1, b: 2 } };
+const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } };
+const ADD = { type: 'function' as const, name: 'add', parameters, strict: true };
+const answerOf = (fields: object): object => ({ text: '', finishReason: 'stop', usage: USAGE, ...fields });
+
+test('a text in, a text out, with its usage; one that is cut is incomplete', async () => {
+  const { client, openai } = await faked(({ options: { params } }) =>
+    answerOf({ text: 'Hi', finishReason: params!['maxNewTokens'] === 2 ? 'length' : 'stop' }),
+  );
+  const response = await openai.responses.create({
+    ...hello,
+    instructions: 'Be brief.',
+    max_output_tokens: 9,
+    temperature: 0,
+    reasoning: { effort: 'low' },
+    metadata: { a: 'b' },
+  });
+  expect(client.asked[0]).toMatchObject({
+    input: {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello' },
+      ],
+    },
+    options: {
+      params: {
+        maxNewTokens: 9,
+        doSample: false,
+        chatTemplateKwargs: { reasoning_effort: 'low', enable_thinking: true },
+      },
+    },
+  });
+  expect(response).toMatchObject({
+    object: 'response',
+    status: 'completed',
+    output_text: 'Hi',
+    incomplete_details: null,
+    instructions: 'Be brief.',
+    metadata: { a: 'b' },
+    usage: { input_tokens: 5, input_tokens_details: { cached_tokens: 2 }, output_tokens: 3, total_tokens: 8 },
+  });
+  const cut = await openai.responses.create({ ...hello, max_output_tokens: 2 });
+  expect(cut).toMatchObject({
+    status: 'incomplete',
+    incomplete_details: { reason: 'max_output_tokens' },
+    output: [{ status: 'incomplete' }],
+  });
+});
+
+test('items become messages: a turn of the assistant is one, with its reasoning and calls', async () => {
+  const { client, openai } = await faked(() => answerOf({ text: 'Three.' }));
+  await openai.responses.create({
+    model: 'writer',
+    tools: [ADD],
+    tool_choice: { type: 'function', name: 'add' },
+    text: { format: { type: 'json_schema', name: 'n', schema: { type: 'string' }, strict: true } },
+    input: [
+      { role: 'developer', content: 'Add.' },
+      { role: 'user', content: [{ type: 'input_text', text: 'One and two?' }] },
+      { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'Use add.' }] },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Wait.' }] } as never,
+      { type: 'function_call', call_id: 'c1', name: 'add', arguments: '{"a":1,"b":2}' },
+      { type: 'function_call', call_id: 'c2', name: 'add', arguments: '{"a":3,"b":4}' },
+      { type: 'function_call_output', call_id: 'c1', output: '3' },
+      { type: 'function_call_output', call_id: 'c2', output: [{ type: 'input_text', text: '7' }] },
+      { role: 'user', content: 'And?' },
+    ],
+  });
+  const { type, ...called } = ADD;
+  const call = (id: string, args: string): object => ({ id, type, function: { name: 'add', arguments: args } });
+  expect(client.asked[0]).toMatchObject({
+    input: {
+      tools: [{ type, function: called }],
+      messages: [
+        { role: 'system', content: 'Add.' },
+        { role: 'user', content: [{ type: 'text', text: 'One and two?' }] },
+        {
+          role: 'assistant',
+          reasoning_content: 'Use add.',
+          content: [{ type: 'text', text: 'Wait.' }],
+          tool_calls: [call('c1', '{"a":1,"b":2}'), call('c2', '{"a":3,"b":4}')],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: '3' },
+        { role: 'tool', tool_call_id: 'c2', content: [{ type: 'text', text: '7' }] },
+        { role: 'user', content: 'And?' },
+      ],
+    },
+    options: { params: { toolChoice: { name: 'add' }, responseFormat: { schema: { type: 'string' } } } },
+  });
+});
+
+test('a stream tells of every item; its last event is the whole response', async () => {
+  const parts = [{ reasoning: 'Add ' }, { reasoning: 'them.' }, 'I ', 'add.', { toolCall: CALL }];
+  const whole = { text: 'I add.', reasoning: 'Add them.', toolCalls: [CALL], finishReason: 'tool_calls' };
+  const { openai } = await faked(() => answerOf(whole), parts);
+  const stream = openai.responses.stream(hello);
+  const types: string[] = [];
+  const numbers: number[] = [];
+  for await (const event of stream) {
+    types.push(event.type.replace('response.', ''));
+    numbers.push(event.sequence_number);
+  }
+  const around = (...types: string[]): readonly string[] => ['output_item.added', ...types, 'output_item.done'];
+  const text = (kind: string): readonly string[] =>
+    around('content_part.added', `${kind}.delta`, `${kind}.delta`, `${kind}.done`, 'content_part.done');
+  expect(types).toEqual([
+    'created',
+    'in_progress',
+    ...text('reasoning_text'),
+    ...text('output_text'),
+    ...around('function_call_arguments.delta', 'function_call_arguments.done'),
+    'completed',
+  ]);
+  expect(numbers).toEqual([...numbers.keys()]);
+  const { output, output_text: joined } = await stream.finalResponse();
+  expect(joined).toBe('I add.');
+  expect(output).toMatchObject([
+    { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'Add them.' }] },
+    { type: 'message', content: [{ type: 'output_text', text: 'I add.' }] },
+    { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"a":1,"b":2}' },
+  ]);
+});
+
+test('a response is stored for those that continue it, unless the request forbids it', async () => {
+  const { client, openai } = await faked(({ input }) =>
+    answerOf({ text: `Answer ${(input as { messages: unknown[] }).messages.length}` }),
+  );
+  const first = await openai.responses.create({ ...hello, instructions: 'Of the first one alone.' });
+  const second = await openai.responses.create({ ...hello, input: 'More', previous_response_id: first.id });
+  const messages = (): unknown => (client.asked.at(-1)!.input as { messages: unknown }).messages;
+  expect(messages()).toEqual([
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: [{ type: 'text', text: 'Answer 2' }] },
+    { role: 'user', content: 'More' },
+  ]);
+  await openai.responses.create({ ...hello, input: [{ type: 'item_reference', id: second.output[0]!.id! }] });
+  expect(messages()).toEqual([{ role: 'assistant', content: [{ type: 'text', text: 'Answer 3' }] }]);
+  expect(await openai.responses.retrieve(first.id)).toMatchObject({ id: first.id, output_text: 'Answer 2' });
+  const { id } = await openai.responses.create({ ...hello, store: false });
+  for (const gone of [id, 'resp_other'])
+    expect
+      .soft(await failureOf(openai.responses.create({ ...hello, previous_response_id: gone })))
+      .toMatchObject([400, 'invalid_request_error', 'previous_response_id', 'invalid_value', expect.any(String)]);
+  expect(await failureOf(openai.responses.retrieve(id))).toMatchObject({ 0: 404 });
+  await openai.responses.delete(first.id);
+  expect(await failureOf(openai.responses.retrieve(first.id))).toMatchObject({ 0: 404 });
+});
+
+test('what is wrong is named as the request has it', async () => {
+  const { client, openai } = await faked();
+  const [unsupported, invalid, unknown] = ['unsupported_value', 'invalid_value', 'unknown_parameter'];
+  const user = { role: 'user', content: 'a' };
+  for (const [fields, param, code] of [
+    [{ input: [] }, 'input', invalid],
+    [{ input: [1] }, 'input[0]', invalid],
+    [{ input: [user, { content: 'a' }] }, 'input[1].role', 'missing_required_parameter'],
+    [{ input: [user, { ...user, content: [{ type: 'input_file' }] }] }, 'input[1].content[0]', unsupported],
+    [
+      { input: [user, { ...user, content: [{ type: 'input_text' }] }], instructions: 'a' },
+      'input[1].content[0]',
+      invalid,
+    ],
+    [{ input: [{ type: 'web_search_call' }] }, 'input[0].type', unsupported],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0]', invalid],
+    [{ instructions: 1 }, 'instructions', invalid],
+    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', unsupported],
+    [{ tool_choice: { type: 'web_search' } }, 'tool_choice', unsupported],
+    [{ text: { format: { type: 'grammar' } } }, 'text.format', invalid],
+    [{ text: { form: 1 } }, 'text.form', unknown],
+    [{ reasoning: { effort: 1 } }, 'reasoning.effort', invalid],
+    [{ include: ['message.output_text.logprobs'] }, 'include', unsupported],
+    [{ background: true }, 'background', unsupported],
+    [{ truncation: 'auto' }, 'truncation', unsupported],
+    [{ store: 1 }, 'store', invalid],
+    [{ max_tokens: 1 }, 'max_tokens', unknown],
+    [{ nonsense: 1 }, 'nonsense', unknown],
+  ] as const) {
+    const failure = await failureOf(openai.responses.create({ ...hello, ...fields } as never));
+    expect
+      .soft(failure, JSON.stringify(fields))
+      .toMatchObject([400, 'invalid_request_error', param, code, expect.stringContaining(param)]);
+  }
+  expect(client.asked).toEqual([]);
+});
+
+test('pictures reach a model that reads them: data: URLs, and no other site', async () => {
+  const description = {
+    modelName: 'writer',
+    handler: 'image_text_to_text',
+    takes: 'image-or-text',
+    resultForms: [],
+  } as const;
+  const { client, openai } = await faked(undefined, [], description);
+  const pixel = 'data:image/png;base64,AAEC';
+  const chat = (url: string): Promise<unknown> =>
+    openai.chat.completions.create({
+      model: 'writer',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'image_url', image_url: { url } },
+            { type: 'text', text: 'a' },
+          ],
+        },
+      ],
+    });
+  await chat(pixel);
+  await openai.responses.create({
+    model: 'writer',
+    input: [{ role: 'user', content: [{ type: 'input_image', image_url: pixel, detail: 'auto' }] }],
+  });
+  for (const { input } of client.asked) {
+    const [{ content }] = (input as { messages: [{ content: [{ type: string; image: Blob }] }] }).messages;
+    expect(content[0].type).toBe('image');
+    expect(content[0].image.type).toBe('image/png');
+    expect(new Uint8Array(await content[0].image.arrayBuffer())).toEqual(Uint8Array.of(0, 1, 2));
+  }
+  expect(client.asked).toHaveLength(2);
+  expect(await failureOf(chat('https://example.org/a.png'))).toMatchObject({
+    0: 400,
+    2: 'messages[0].content[0].image_url.url',
+    3: 'unsupported_value',
+  });
+  expect(client.asked).toHaveLength(2);
+});
+
+/** Answers with a call of the tool until its output is there. */
+function addThenTell({ input }: Asked): object {
+  const { messages } = input as { messages: readonly { role: string; content: unknown }[] };
+  const output = messages.find(({ role }) => role === 'tool');
+  if (output) return answerOf({ text: `It is ${JSON.stringify(output.content)}.` });
+  return answerOf({ toolCalls: [CALL], finishReason: 'tool_calls', reasoning: 'Add.' });
+}
+
+for (const store of [true, false])
+  test(`the AI SDK calls a tool and continues with its output, ${store ? 'by references to' : 'with'} the items`, async () => {
+    const { client, ask } = await faked(addThenTell);
+    const model = createOpenAI({ apiKey: 'none', baseURL: 'http://server/v1', fetch: ask })('writer');
+    const asked = {
+      model,
+      prompt: 'One and two?',
+      maxRetries: 0,
+      stopWhen: stepCountIs(3),
+      providerOptions: { openai: { store } },
+      tools: {
+        add: tool({
+          inputSchema: jsonSchema<{ a: number; b: number }>(parameters as never),
+          execute: async ({ a, b }) => a + b,
+        }),
+      },
+    };
+    const { text, steps } = await generateText(asked);
+    expect([text, steps.length]).toEqual(['It is "3".', 2]);
+    expect(client.asked[1]!.input).toMatchObject({
+      messages: [
+        { role: 'user' },
+        { role: 'assistant', tool_calls: [{ id: 'call_1', function: { arguments: '{"a":1,"b":2}' } }] },
+        { role: 'tool', tool_call_id: 'call_1', content: '3' },
+      ],
+    });
+    let streamed = '';
+    for await (const part of streamText(asked).textStream) streamed += part;
+    expect(streamed).toBe('It is "3".');
+  });
+
+test('an error in the middle of a stream is an event that clients throw', async () => {
+  const { openai } = await faked(() => {
+    throw new TabServeError('worker-lost', 'no more');
+  }, ['a']);
+  const types: string[] = [];
+  const error = await (async () => {
+    for await (const event of await openai.responses.create({ ...hello, stream: true })) types.push(event.type);
+  })().catch((cause: unknown) => cause as InstanceType<typeof OpenAI.APIError>);
+  expect(error).toMatchObject({ message: expect.stringContaining('no more') });
+  expect(types.at(-1)).toBe('response.output_text.delta');
+});
