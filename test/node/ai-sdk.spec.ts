@@ -91,7 +91,7 @@ test('tools in several steps: from the client, and over HTTP by the provider of 
       for (const { toolResults, finishReason } of steps) {
         expect(finishReason, name).toBe('tool-calls');
         expect(toolResults.length, name).toBe(1);
-        const { input, output } = toolResults[0]!;
+        const [{ input, output }] = toolResults as unknown as [{ input: { a: number; b: number }; output: number }];
         expect(output).toBe(input.a + input.b);
       }
       if (name === 'chat') continue;
