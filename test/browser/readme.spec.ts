@@ -25,6 +25,8 @@ async function logged(message: ConsoleMessage): Promise<string> {
 /** Repositories of Hugging Face that snippets name, and the tests' small models that answer in their place. */
 const REPOSITORIES = {
   'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
+  'sentence-transformers/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
+  'HuggingFaceTB/SmolLM2-135M-Instruct': 'test/models/generation/llama/',
   'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
   'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
 };
@@ -67,6 +69,7 @@ for (const [file, expected] of [
     'assess.ts',
     [/^image_classifier: The archive's manifest names it\.$/, /^\d+ bytes, 7\d MB of memory on \w+/, /^otherwise /],
   ],
+  ['hub.ts', [/^\{"0":-?0\.\d+,"1":/]],
   ['quick.ts', [/^\[\{"label":"three","score":0\.9\d+/, /"engine":"onnx","name":"wasm"/]],
   ['healing.ts', [/^\[\{"label":"three","score":0\.9\d+/]],
   [
@@ -106,6 +109,18 @@ for (const [file, expected] of [
     await page.context().unrouteAll();
   });
 }
+
+test('snippet chat.ts @once', async ({ page }) => {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await answerAsHub(page.context());
+  await page.goto('/test/browser/pages/readme.html');
+  const before = await page.locator('body').textContent();
+  await page.addScriptTag({ type: 'module', url: '/test/readme/chat.ts' });
+  await expect.poll(async () => (await page.locator('body').textContent())!.length).toBeGreaterThan(before!.length + 3);
+  expect(errors).toEqual([]);
+  await page.context().unrouteAll();
+});
 
 test('snippets openai.ts and openai.sw.ts @once @full', async ({ page, baseURL }) => {
   await using site = await predictionServer(baseURL!, '/test/readme/openai.sw.ts');
