@@ -46,6 +46,11 @@ const LIMITS = [
   },
   { what: 'page: import { tabserve }, for the AI SDK', limit: 3.1, measure: () => page(atOnce, 'tabserve', 'ai-sdk') },
   {
+    what: 'page: import { languageModel }, the Prompt API',
+    limit: 3.8,
+    measure: () => page(atOnce, 'languageModel', 'prompt-api'),
+  },
+  {
     what: 'built-in worker: its first script',
     // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
     // 0.5 more are the signatures of models of other exporters, and Ultralytics' tasks.

@@ -115,6 +115,12 @@ export const ROOMS = {
     what: "Models for Vercel's AI SDK, the entry `tabserve/ai-sdk`: its calls as requests of a client",
     imports: BOTH,
   },
+  'page/prompt-api': {
+    runs: 'page',
+    what: "The Prompt API's `LanguageModel`, the entry `tabserve/prompt-api`: its sessions as requests of a client",
+    imports: BOTH,
+    types: ['page/ai-sdk'],
+  },
   'page/react': {
     runs: 'page',
     what: 'The React hook, the entry `tabserve/react`: a store over a client that components share',

@@ -239,6 +239,11 @@ export interface ModelInfo {
    * Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch runs in sub-batches.
    */
   readonly rowsPerRun: number | 'any' | undefined;
+  /**
+   * The maximum number of tokens of prompt and answer together; missing if the handler generates no text, or its model
+   * names none.
+   */
+  readonly contextLength?: number;
   /** Labels by class index; undefined if there are none. */
   readonly labels: unknown;
   /** The return value of the handler's `describeHandle`. */

@@ -1,30 +1,14 @@
 /** What `text_generator` answers, as the SDK has it. */
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { isPlainObject } from '../../shared/is-plain-object.js';
+import { isGenerated, isPart, type Generated, type WrittenCall } from '../../shared/generated-text.js';
 import type { FinishReason, GenerateResult, StreamPart, Usage } from './specification.js';
-
-/** What `text_generator` returns. */
-interface Generated {
-  readonly text: string;
-  readonly reasoning?: string;
-  readonly toolCalls?: readonly WrittenCall[];
-  readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
-}
-
-interface WrittenCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: object;
-}
 
 type Content = GenerateResult['content'][number];
 
 /** @throws `invalid-input` if the handler does not generate text */
 export function readGenerated(result: unknown): Generated {
-  if (isPlainObject(result) && typeof result['text'] === 'string' && isPlainObject(result['usage']))
-    return result as unknown as Generated;
+  if (isGenerated(result)) return result;
   throw new TabServeError(
     'invalid-input',
     `This client's model does not generate text: it answers with ${describeValue(result)}.`,
@@ -33,10 +17,9 @@ export function readGenerated(result: unknown): Generated {
 
 /** Returns an item of a stream as a part of an answer; undefined for the result. */
 export function partOf(item: unknown): Content | undefined {
+  if (!isPart(item)) return undefined;
   if (typeof item === 'string') return { type: 'text', text: item };
-  if (!isPlainObject(item) || 'usage' in item) return undefined;
-  if (typeof item['reasoning'] === 'string') return { type: 'reasoning', text: item['reasoning'] };
-  return isPlainObject(item['toolCall']) ? callOf(item['toolCall'] as unknown as WrittenCall) : undefined;
+  return 'reasoning' in item ? { type: 'reasoning', text: item.reasoning } : callOf(item.toolCall);
 }
 
 /** Returns the parts of an answer. One that only calls tools has no text. */

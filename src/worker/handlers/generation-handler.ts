@@ -130,7 +130,7 @@ export abstract class GenerationHandler<
   readonly exampleIsForModel = true;
 
   /** The maximum number of tokens that the model takes. */
-  protected get contextLength(): number {
+  get contextLength(): number {
     return (this.config as { contextLength?: number }).contextLength ?? Infinity;
   }
 

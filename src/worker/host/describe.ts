@@ -9,6 +9,7 @@ import type { OpenHandler } from './open-handlers.js';
 interface Describable extends Handler {
   readonly model?: Session;
   readonly mapping?: unknown;
+  readonly contextLength?: number;
   describeHandle?(context: Context): Promise<unknown>;
 }
 
@@ -25,7 +26,7 @@ export async function describe(handlers: readonly OpenHandler[], name: string): 
 
 /** Describes a handler's model, with what its `describeHandle` returns. @throws `not-cloneable` */
 async function describeModel(handler: Handler, name: string, context: Context): Promise<ModelInfo> {
-  const { model, mapping } = handler as Describable;
+  const { model, mapping, contextLength } = handler as Describable;
   const customizedMetadata = await (handler as Describable).describeHandle?.(context);
   try {
     structuredClone(customizedMetadata);
@@ -43,6 +44,7 @@ async function describeModel(handler: Handler, name: string, context: Context): 
     inputs: model?.inputs,
     outputs: model?.outputs.map(({ name, dtype, dims }) => ({ name, dtype, dims })),
     rowsPerRun: model && rowsPerRun(model.inputs),
+    ...(Number.isFinite(contextLength) && { contextLength: contextLength! }),
     labels: mapping,
     customizedMetadata,
   };

@@ -1,5 +1,6 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
 import type { Params } from '../../../contract/handler.js';
+import { isPart, partsOf, type Generated } from '../../../shared/generated-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import { partsWithin } from '../parts-within.js';
 import { jsonResponse } from '../responses.js';
@@ -8,7 +9,7 @@ import type { RouteContext } from '../route.js';
 import { openAiError } from './errors.js';
 import { inFieldNames } from './field-names.js';
 import { CHAT, COMPLETION, type Form } from './forms.js';
-import { isPart, partsOf, readGenerated, type Generated } from './generated.js';
+import { readGenerated } from './generated.js';
 import { CHAT_FIELDS, chatParamsOf } from './chat-params.js';
 import { conversationOf, textsOf } from './inputs.js';
 import { checkMakes, checkTakesMessages, takesImages } from './models.js';

@@ -1,3 +1,4 @@
+import { isTooLong } from '../../../shared/generated-text.js';
 import type { ErrorType } from '../../serving-error.js';
 import type { HttpResponse } from '../messages.js';
 import { errorOf, jsonResponse } from '../responses.js';
@@ -27,9 +28,6 @@ const CODES: Readonly<Partial<Record<ErrorType, string>>> = {
   InvalidKeyException: 'invalid_api_key',
 };
 
-/** What handlers say of a prompt that is too long for their model. */
-const TOO_LONG = /\bthe model's context has \d+/;
-
 /** Returns an error in OpenAI's form. A wrong key is 401 there. */
 export function openAiError(error: unknown): OpenAiError {
   const { code, message, type: name, headers } = errorOf(error);
@@ -40,7 +38,7 @@ export function openAiError(error: unknown): OpenAiError {
 }
 
 function codeOf(error: unknown, name: ErrorType, message: string): string | null {
-  if (name === 'BadRequestException' && TOO_LONG.test(message)) return 'context_length_exceeded';
+  if (name === 'BadRequestException' && isTooLong(message)) return 'context_length_exceeded';
   return error instanceof FieldError ? error.fieldCode : (CODES[name] ?? null);
 }
 

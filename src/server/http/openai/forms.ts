@@ -1,5 +1,5 @@
 /** How OpenAI's APIs of completions write answers. */
-import type { Generated, Part, ToolCall } from './generated.js';
+import type { Generated, GeneratedPart, WrittenCall } from '../../../shared/generated-text.js';
 
 /** How an API writes an answer. */
 export interface Form {
@@ -11,7 +11,7 @@ export interface Form {
   /** The first chunk's choice, before any text; undefined if there is none. */
   readonly begin?: object;
   /** @param calls how many calls of tools came before */
-  readonly part: (part: Part, calls: number) => object;
+  readonly part: (part: GeneratedPart, calls: number) => object;
 }
 
 export const CHAT: Form = {
@@ -44,6 +44,6 @@ export const COMPLETION: Form = {
   part: (text) => ({ text }),
 };
 
-function callOf({ id, name, arguments: given }: ToolCall): object {
+function callOf({ id, name, arguments: given }: WrittenCall): object {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
 }

@@ -1,5 +1,5 @@
 /** The output of `/v1/responses`: items, and the events of a stream that writes them. */
-import type { Part, ToolCall } from './generated.js';
+import type { GeneratedPart, WrittenCall } from '../../../shared/generated-text.js';
 import type { Item } from './response-input.js';
 
 /** An event of a stream. */
@@ -47,7 +47,7 @@ export class ResponseOutput {
   readonly items: Item[] = [];
   #open: OpenItem | undefined;
 
-  *add(part: Part): Generator<ResponseEvent> {
+  *add(part: GeneratedPart): Generator<ResponseEvent> {
     if (typeof part !== 'string' && 'toolCall' in part) {
       yield* this.end('completed');
       yield* this.#call(part.toolCall);
@@ -83,7 +83,7 @@ export class ResponseOutput {
     yield { type: 'response.content_part.added', ...this.#where(id), part: kind.part('') };
   }
 
-  *#call({ id: callId, name, arguments: given }: ToolCall): Generator<ResponseEvent> {
+  *#call({ id: callId, name, arguments: given }: WrittenCall): Generator<ResponseEvent> {
     const id = idOf('fc');
     const text = JSON.stringify(given);
     const head = { id, type: 'function_call', call_id: callId, name };

@@ -1,5 +1,6 @@
 /** `/v1/responses`: OpenAI's API of responses. */
 import { shorten } from '../../../contract/describe-value.js';
+import { isPart, partsOf, type Generated } from '../../../shared/generated-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import { ServingError } from '../../serving-error.js';
 import { partsWithin } from '../parts-within.js';
@@ -7,7 +8,7 @@ import { jsonResponse } from '../responses.js';
 import { streamResponse } from '../result-response.js';
 import { checkMethod, type Incoming, type RouteContext } from '../route.js';
 import { openAiError } from './errors.js';
-import { isPart, partsOf, readGenerated, type Generated } from './generated.js';
+import { readGenerated } from './generated.js';
 import { checkMakes, checkTakesMessages } from './models.js';
 import type { Body } from './request.js';
 import { idOf, ResponseOutput, type ResponseEvent } from './response-output.js';
