@@ -161,6 +161,8 @@ export async function withTables(
     ),
     'explain images': keyTable(described.ImageExplainParams, expected),
     'explain texts': keyTable(described.TextExplainParams, expected),
+    'explain tokens': keyTable(described.TokenExplainParams, expected),
+    'explain answers': keyTable(described.AnswerExplainParams, expected),
     engine: keyTable(engineSchema(models, described), expected),
     serving: keyTable(withTexts(serving), expected),
     settings: settingsTable(withTexts(settings.SERVING), expected),

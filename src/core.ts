@@ -46,12 +46,20 @@ export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from 
 /** The handler classes, as types alone: they run in the worker. */
 export type * from './worker/handlers/index.js';
 export type * from './worker/tasks/exports.js';
-export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain.js';
 export type {
+  AnswerExplainParams,
+  ImageExplainParams,
+  TextExplainParams,
+  TokenExplainParams,
+} from './worker/handlers/explain.js';
+export type {
+  AnswerExplanation,
+  AnswerWordWeight,
   ExplainedClass,
   ExplainProgress,
   ImageExplanation,
   TextExplanation,
+  TokenExplanation,
   WordWeight,
 } from './worker/outputs/explanation.js';
 export type { VisionParams } from './worker/handlers/vision-params.js';

@@ -30,12 +30,20 @@ export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export { WorkflowHandler } from './worker/handlers/workflow-handler.js';
 export type { VisionParams } from './worker/handlers/vision-params.js';
 export type { ClassScores } from './worker/handlers/explain.js';
-export type { ImageExplainParams, TextExplainParams } from './worker/handlers/explain.js';
 export type {
+  AnswerExplainParams,
+  ImageExplainParams,
+  TextExplainParams,
+  TokenExplainParams,
+} from './worker/handlers/explain.js';
+export type {
+  AnswerExplanation,
+  AnswerWordWeight,
   ExplainedClass,
   ExplainProgress,
   ImageExplanation,
   TextExplanation,
+  TokenExplanation,
   WordWeight,
 } from './worker/outputs/explanation.js';
 export { unwrap, type Row } from './worker/handlers/row.js';

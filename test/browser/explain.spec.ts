@@ -1,4 +1,4 @@
-import type { ImageExplanation, TextExplanation } from '../../src/index.ts';
+import type { AnswerExplanation, ImageExplanation, TextExplanation, TokenExplanation } from '../../src/index.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens, unable } from './goldens.ts';
 
@@ -25,9 +25,15 @@ interface TextCase extends Case {
 }
 
 /** By NumPy, PyTorch and ONNX Runtime in Python: `test/models/explain/make.py`. */
-const goldens = readGoldens<{ readonly images: readonly ImageCase[]; readonly texts: readonly TextCase[] }>(
-  '../models/explain/goldens.json',
-);
+const goldens = readGoldens<{
+  readonly images: readonly ImageCase[];
+  readonly texts: readonly TextCase[];
+  readonly tokens: readonly (TokenExplanation & { readonly model: string; readonly input: string })[];
+  readonly answers: readonly (AnswerExplanation & {
+    readonly model: string;
+    readonly input: { readonly question: string; readonly context: string };
+  })[];
+}>('../models/explain/goldens.json');
 
 const TOLERANCE = 1e-4;
 
@@ -141,6 +147,34 @@ for (const engine of ['onnx', 'tfjs'] as const) {
     }
   });
 }
+
+test('the label of a word and the ends of an answer are explained, as in Python @once', async ({ open }) => {
+  const page = await open();
+  const [tokens] = goldens.tokens;
+  const [answers] = goldens.answers;
+  const found = await page.evaluate(
+    async ({ tokens, answers }) => {
+      const backends = ['onnx/wasm'] as const;
+      const words = await window.tabserve.load(tokens!.model, { handler: 'token_classifier', backends });
+      const token = await words.explain(tokens!.input);
+      await words.dispose();
+      const questions = await window.tabserve.load(answers!.model, { handler: 'question_answerer', backends });
+      const answer = await questions.explain(answers!.input);
+      await questions.dispose();
+      return { token, answer };
+    },
+    { tokens, answers },
+  );
+  const { label, word, start, end } = tokens!;
+  expect(found.token).toMatchObject({ label, word, start, end, score: expect.closeTo(tokens!.score, 4) });
+  expect(found.token.words.map(({ weight }) => weight)).toEqual(
+    tokens!.words.map(({ weight }) => expect.closeTo(weight, 4)),
+  );
+  expect(found.answer).toMatchObject({ answer: answers!.answer, start: answers!.start, end: answers!.end });
+  expect(found.answer.words.map(({ startWeight, endWeight }) => [startWeight, endWeight])).toEqual(
+    answers!.words.map(({ startWeight, endWeight }) => [expect.closeTo(startWeight, 4), expect.closeTo(endWeight, 4)]),
+  );
+});
 
 for (const batchSize of [1, 4])
   test(`other requests are answered while an image is explained, with batches of ${batchSize}; it ends with abort and dispose @once`, async ({

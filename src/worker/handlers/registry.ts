@@ -15,7 +15,7 @@ export const HANDLER_NAMES = Object.keys(BUILT_IN) as readonly HandlerName[];
 /** What explains answers, a script that loads when a first explanation is asked for. */
 export const EXPLAINERS = {
   images: async () => (await import('../tasks/explain/images.js')).explainImages,
-  texts: async () => (await import('../tasks/explain/texts.js')).explainTexts,
+  texts: async () => await import('../tasks/explain/texts.js'),
 } as const;
 
 /** The handler class of a name, or any handler if the name is not known at compile time. */

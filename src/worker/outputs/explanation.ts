@@ -43,6 +43,38 @@ export interface TextExplanation extends ExplainedClass {
   readonly words: readonly WordWeight[];
 }
 
+/** Says which words of a text support the label of one of them. */
+export interface TokenExplanation extends TextExplanation {
+  /** The word whose label is explained: `text.slice(start, end)`. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A word of a question or of its context, and by how much the answer's scores fall without it. */
+export interface AnswerWordWeight extends Omit<WordWeight, 'weight' | 'of'> {
+  /** By how much the probability falls that the answer starts where it does, in −1..1. */
+  readonly startWeight: number;
+  /** By how much the probability falls that it ends where it does, in −1..1. */
+  readonly endWeight: number;
+  readonly of: 'question' | 'context';
+}
+
+/** Says which words support the start of the best answer to a question, and which its end. */
+export interface AnswerExplanation {
+  readonly method: 'leave-one-out';
+  /** The answer: `context.slice(start, end)`. */
+  readonly answer: string;
+  readonly start: number;
+  readonly end: number;
+  /** The probability that an answer starts in its first word, in 0..1. */
+  readonly startScore: number;
+  /** The probability that an answer ends in its last word, in 0..1. */
+  readonly endScore: number;
+  /** All words and punctuation marks, in order: those of the question, then those of the context. */
+  readonly words: readonly AnswerWordWeight[];
+}
+
 /** How far an explanation is. */
 export interface ExplainProgress {
   /** The variants of the input that the model has answered. */

@@ -1,9 +1,9 @@
-"""Makes `goldens.json`: explanations by NumPy, PyTorch and ONNX Runtime, for `test/unit/worker/tasks/explain/explain.spec.ts` and `test/browser/explain.spec.ts`.
+"""Makes `goldens.json`: explanations by NumPy, PyTorch and ONNX Runtime, for the specs in `test/unit/worker/tasks/explain` and `test/browser/explain.spec.ts`.
 
     pip install numpy torch onnxruntime pillow tokenizers
     python test/models/explain/make.py
 
-Reads   public/models/digits, public/models/nanodet, public/models/languages, test/models/moderation, test/models/text/word-piece
+Reads   public/models/digits, public/models/nanodet, public/models/languages, test/models/moderation, test/models/text/word-piece, test/models/tasks/tokens-bert, test/models/tasks/answer-bert
 
 The masks of RISE are drawn by NumPy's `RandomState` and enlarged by PyTorch's `interpolate`; every variant is run alone. Nothing here is shared with the
 TypeScript code. A heat map is stored as 64 of its numbers, at `x = (37 i + 11) mod width`, `y = (53 i + 7) mod height`, and its extremes.
@@ -254,7 +254,130 @@ def text_case(model, text, pair=None, target=None):
     }
 
 
+class Tokens:
+    """A model of `test/models/tasks` that says something of each token."""
+
+    def __init__(self, name):
+        self.folder = f"test/models/tasks/{name}"
+        self.url = f"/{self.folder}/"
+        self.model = session(f"{self.folder}/onnx/model.onnx")
+        self.tokenizer = Tokenizer.from_file(str(ROOT / self.folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+
+    def run(self, text, pair=None):
+        encoding = self.tokenizer.encode(text, pair)
+        values = {"input_ids": encoding.ids, "attention_mask": encoding.attention_mask, "token_type_ids": encoding.type_ids}
+        return encoding, self.model.run(None, {i.name: np.array([values[i.name]], np.int64) for i in self.model.get_inputs()})
+
+
+def moved(start, end, without):
+    """Where a part of a text is after another part was left out; None if that was this one."""
+    if without is None or end <= without[0]:
+        return start, end
+    removed = without[1] - without[0]
+    return None if start < without[1] else (start - removed, end - removed)
+
+
+def removed_part(text, start, end):
+    before = text[:start].rstrip()
+    return (len(before), end) if before else (0, len(text) - len(text[end:].lstrip()))
+
+
+def token_case(model, text, position=None, target=None):
+    """The mean probability of each label over the tokens of a word, and its falls."""
+    names = {int(index): name for index, name in json.loads((ROOT / model.folder / "config.json").read_text())["id2label"].items()}
+
+    def scores(text, word):
+        encoding, outputs = model.run(text)
+        at = [i for i, (start, end) in enumerate(encoding.offsets) if encoding.sequence_ids[i] is not None and start < word[1] and end > word[0]]
+        return np.mean([softmax(outputs[0][0][i]) for i in at], axis=0)
+
+    found = [(scores(text, word), word) for word in words(text)]
+    wanted = [index for index, name in names.items() if name != "O"]
+    meant = [one for one in found if position is None or one[1][0] <= position < one[1][1]]
+    best, word = max(meant, key=lambda one: one[0][wanted].max())
+    index = wanted[int(best[wanted].argmax())] if target is None else [at for at, name in names.items() if name == target][0]
+    weights = []
+    for start, end in words(text):
+        part = removed_part(text, start, end)
+        there = moved(*word, part)
+        score = scores(text[: part[0]] + text[part[1] :], there)[index] if there else 0
+        weights.append({"word": text[start:end], "start": start, "end": end, "of": "text", "weight": float(best[index] - score)})
+    print(repr(text), text[slice(*word)], names[index], best[index], [round(one["weight"], 3) for one in weights])
+    options = {} if position is None else {"position": position}
+    return {
+        "model": model.url,
+        "input": text,
+        "options": options if target is None else {**options, "target": target},
+        "index": index,
+        "label": names[index],
+        "score": float(best[index]),
+        "word": text[slice(*word)],
+        "start": word[0],
+        "end": word[1],
+        "words": weights,
+    }
+
+
+def answer_case(model, question, context, longest=15):
+    """The probabilities that an answer starts in the first word of the best one, and ends in its last; and their falls."""
+
+    def scores(question, context):
+        encoding, outputs = model.run(question, context)
+        logits = {output.name: values[0] for output, values in zip(model.model.get_outputs(), outputs)}
+        # An answer is in the context, or the first token says that there is none.
+        open_ = [i for i, of in enumerate(encoding.sequence_ids) if of == 1 or i == 0]
+        found = []
+        for name in ("start_logits", "end_logits"):
+            values = np.full(len(encoding.ids), -np.inf)
+            values[open_] = logits[name][open_]
+            found.append(softmax(values))
+        return encoding, *found
+
+    def at(encoding, scores, place):
+        """The sum over the tokens of the word at a place of the context."""
+        if place is None:
+            return 0.0
+        inside = [i for i, of in enumerate(encoding.sequence_ids) if of == 1]
+        word = next(encoding.word_ids[i] for i in inside if encoding.offsets[i][0] <= place < encoding.offsets[i][1])
+        return float(sum(scores[i] for i in inside if encoding.word_ids[i] == word))
+
+    encoding, starts, ends = scores(question, context)
+    inside = [i for i, of in enumerate(encoding.sequence_ids) if of == 1]
+    spans = [(starts[first] * ends[last], first, last) for first in inside for last in inside if first <= last < first + longest]
+    sums = {}
+    for score, first, last in sorted(spans, key=lambda span: -span[0])[:12]:
+        same = [[i for i in inside if encoding.word_ids[i] == encoding.word_ids[token]] for token in (first, last)]
+        span = encoding.offsets[same[0][0]][0], encoding.offsets[same[1][-1]][1]
+        key = context[slice(*span)].lower()
+        sums[key] = (sums[key][0] + score if key in sums else score, sums[key][1] if key in sums else span)
+    start, end = max(sums.values(), key=lambda one: one[0])[1]
+    whole = at(encoding, starts, start), at(encoding, ends, end - 1)
+    found = []
+    for of, text in (("question", question), ("context", context)):
+        for word in words(text):
+            part = removed_part(text, *word)
+            shorter = text[: part[0]] + text[part[1] :]
+            pair = (shorter, context) if of == "question" else (question, shorter)
+            there = [moved(place, place + 1, part if of == "context" else None) for place in (start, end - 1)]
+            encoding, starts, ends = scores(*pair)
+            falls = [one - at(encoding, values, place and place[0]) for one, values, place in zip(whole, (starts, ends), there)]
+            found.append({"word": text[slice(*word)], "start": word[0], "end": word[1], "of": of, "startWeight": falls[0], "endWeight": falls[1]})
+    print(repr(question), context[start:end], whole, [round(one["startWeight"], 3) for one in found])
+    return {
+        "model": model.url,
+        "input": {"question": question, "context": context},
+        "answer": context[start:end],
+        "start": start,
+        "end": end,
+        "startScore": whole[0],
+        "endScore": whole[1],
+        "words": found,
+    }
+
+
 if __name__ == "__main__":
+    tokens, questions = Tokens("tokens-bert"), Tokens("answer-bert")
     digits, moderation, nanodet = Digits(), Moderation(), Nanodet()
     languages = Texts("/models/languages/", "public/models/languages", "languages.onnx", labels("public/models/languages"))
     pooled = Texts("/test/models/text/word-piece/", "test/models/text/word-piece", "model.onnx", ["first", "second", "third"])
@@ -279,6 +402,15 @@ if __name__ == "__main__":
                 text_case(languages, "taxi", target="Swedish"),
                 text_case(languages, "  Le chat, le 3.5 chien's —  and the dog!", target="English"),
                 text_case(pooled, "Hello, world!", "The quick brown fox"),
+            ],
+            "tokens": [
+                token_case(tokens, "Marie Curie was born in Warsaw."),
+                token_case(tokens, "  Marie Curie, of Paris,  was born in Warsaw.", position=18),
+                token_case(tokens, "Marie Curie was born in Warsaw.", position=24, target="B-PER"),
+            ],
+            "answers": [
+                answer_case(questions, "Where was Marie Curie born?", "Marie Curie was born in Warsaw and worked in Paris."),
+                answer_case(questions, "Who sat?", " The cat sat on the mat.  The dog ran."),
             ],
         },
     )

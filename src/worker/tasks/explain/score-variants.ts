@@ -8,7 +8,7 @@ const BATCH_MS = 50;
 /** The maximum number of variants of a batch. */
 const MAX_ROWS = 64;
 
-export interface VariantScores<Variant> {
+export interface VariantScores<Variant, Score> {
   /** The number of variants. */
   readonly count: number;
   /** The maximum number of variants of a batch, because of their memory. */
@@ -16,7 +16,7 @@ export interface VariantScores<Variant> {
   /** Returns the next `rows` variants. It is called once for each of them, in order. */
   make(from: number, rows: number): readonly Variant[];
   /** Returns the score of each of these variants. */
-  score(variants: readonly Variant[]): Promise<readonly number[]>;
+  score(variants: readonly Variant[]): Promise<readonly Score[]>;
 }
 
 /**
@@ -25,21 +25,21 @@ export interface VariantScores<Variant> {
  * in length, each variant runs alone from then on. Sends the progress of row `index`.
  * @throws the reason of `context.signal` if it aborts; what `score` throws for a single variant
  */
-export async function scoreVariants<Variant>(
-  { count, mostRows, make, score }: VariantScores<Variant>,
+export async function scoreVariants<Variant, Score>(
+  { count, mostRows, make, score }: VariantScores<Variant, Score>,
   index: number,
   context: Context,
-): Promise<Float64Array> {
-  const scores = new Float64Array(count);
+): Promise<readonly Score[]> {
+  const scores: Score[] = [];
   let limit = Math.max(1, Math.min(MAX_ROWS, mostRows));
-  const scoreAll = async (variants: readonly Variant[]): Promise<readonly number[]> => {
+  const scoreAll = async (variants: readonly Variant[]): Promise<readonly Score[]> => {
     try {
       return await score(variants);
     } catch (error) {
       if (variants.length === 1) throw error;
     }
     limit = 1;
-    const alone: number[] = [];
+    const alone: Score[] = [];
     for (const variant of variants) {
       context.signal.throwIfAborted();
       alone.push(...(await score([variant])));
@@ -52,7 +52,7 @@ export async function scoreVariants<Variant>(
     context.heartbeat();
     const size = Math.min(rows, limit, count - from);
     const started = context.now();
-    scores.set(await scoreAll(make(from, size)), from);
+    scores.push(...(await scoreAll(make(from, size))));
     const took = context.now() - started;
     from += size;
     if (took <= BATCH_MS / 2) rows = Math.min(limit, rows * 2);

@@ -1,28 +1,36 @@
-import { asTabServeError, TabServeError } from '../../../contract/errors.js';
+import { asTabServeError, invalidInput, TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
-import type { TextExplanation, WordWeight } from '../../outputs/explanation.js';
-import { readText, type Texts } from '../../text/read-text.js';
-import type { ExplainableTexts } from '../../handlers/explain.js';
+import type { Tensors } from '../../../contract/tensors.js';
 import { rowContext, unwrap, type Row } from '../../handlers/row.js';
-import type { TextInput } from '../../handlers/text-handler.js';
+import type { ExplainableTexts, Variant, Word } from '../../handlers/explain.js';
 import { scoreVariants } from './score-variants.js';
-import { findTarget, type Target } from './target.js';
 import { MAX_VARIANTS } from '../../../contract/limits.js';
+import type { TextExplanation, WordWeight } from '../../outputs/explanation.js';
+
+export { findTarget } from './target.js';
 
 /** The maximum number of variants of a batch, times the length of the text. */
 const MAX_LETTERS = 2 ** 18;
 
+/** What was explained, and by how much each of its scores falls without each word. */
+export interface ExplainedTexts<About> {
+  readonly about: About;
+  /** Its scores for the whole input. */
+  readonly scores: readonly number[];
+  readonly words: readonly (Word & { readonly falls: readonly number[] })[];
+}
+
 /** Explains each row of a batch: leaves out each of its words in turn. A row whose options do not fit fails alone. */
-export async function explainTexts(
-  handler: ExplainableTexts,
-  data: readonly Row<TextInput>[],
+export async function explainTexts<Input, About>(
+  handler: ExplainableTexts<Input, About>,
+  data: readonly Row<Input>[],
   context: Context,
-): Promise<readonly (TextExplanation | undefined)[]> {
-  const explanations: (TextExplanation | undefined)[] = [];
+): Promise<readonly (ExplainedTexts<About> | undefined)[]> {
+  const explanations: (ExplainedTexts<About> | undefined)[] = [];
   for (const [index, item] of data.entries()) {
     try {
       const failed = context.failures.has(index);
-      explanations.push(failed ? undefined : await explainRow(handler, await readText(unwrap(item)), index, context));
+      explanations.push(failed ? undefined : await explainRow(handler, unwrap(item), index, context));
     } catch (error) {
       context.fail(index, asTabServeError(error));
       explanations.push(undefined);
@@ -31,67 +39,79 @@ export async function explainTexts(
   return explanations;
 }
 
-async function explainRow(
-  handler: ExplainableTexts,
-  texts: Texts,
+async function explainRow<Input, About>(
+  handler: ExplainableTexts<Input, About>,
+  input: Input,
   index: number,
   context: Context,
-): Promise<TextExplanation> {
-  const scoresOf = async (variants: readonly Texts[]): Promise<readonly ArrayLike<number>[]> => {
+): Promise<ExplainedTexts<About>> {
+  const run = async (variants: readonly Variant['texts'][]): Promise<{ outputs: Tensors; rows: Context }> => {
     const rows = rowContext(context, index, variants.length);
-    const inputs = await handler.preprocess(variants as readonly TextInput[], rows);
+    const inputs = await handler.preprocess(variants as readonly Row<Input>[], rows);
     const [failure] = rows.failures.values();
     if (failure) throw failure;
-    return handler.scores(await handler.inference(inputs, rows), variants.length);
+    return { outputs: await handler.inference(inputs, rows), rows };
   };
 
-  const words = [
-    ...findWords(texts.text).map((word) => ({ ...word, of: 'text' as const })),
-    ...findWords(texts.textPair ?? '').map((word) => ({ ...word, of: 'textPair' as const })),
-  ];
+  const texts = await handler.read(input);
+  const words = Object.entries(texts).flatMap(([of, text]) => findWords(text).map((word) => ({ ...word, of })));
   if (words.length > MAX_VARIANTS)
-    throw new TabServeError(
-      'invalid-input',
+    throw invalidInput(
       `The text has more than ${MAX_VARIANTS} words, the limit of an explanation. Pass a shorter text.`,
     );
-  const [whole] = await scoresOf([texts]);
-  const target = findTarget(context.params[index]?.['target'] as Target, whole!, handler.labels);
-  const scores = await scoreVariants(
+  const whole = await run([texts]);
+  const { about, scores: score } = handler.choose(whole.outputs, words, context.params[index] ?? {}, whole.rows);
+  const [scores] = score(whole.outputs, [{ texts, find: (part) => part }], whole.rows) as [readonly number[]];
+  const letters = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+  const others = await scoreVariants(
     {
       count: words.length,
-      mostRows: Math.floor(MAX_LETTERS / (texts.text.length + (texts.textPair?.length ?? 0))),
+      mostRows: Math.floor(MAX_LETTERS / letters),
       make: (from, rows) => words.slice(from, from + rows),
       async score(left) {
-        const answers = await scoresOf(left.map((word) => without(texts, word))).catch((error: unknown) => {
-          throw words.length === 1 ? onlyWord(words[0]!, error) : error;
+        const variants = left.map((word) => without(texts, word));
+        const { outputs, rows } = await run(variants.map((variant) => variant.texts)).catch((error: unknown) => {
+          const [{ word, of }] = left as [Word];
+          throw left.length === 1 && variants[0]!.texts[of] === '' ? onlyWord(word, error) : error;
         });
-        return answers.map((answer) => answer[target.index]!);
+        return score(outputs, variants, rows);
       },
     },
     index,
     context,
   );
-  const weights = words.map((word, at): WordWeight => ({ ...word, weight: target.score - scores[at]! }));
-  return { ...target, method: 'leave-one-out', words: weights };
+  const falls = words.map((word, at) => ({ ...word, falls: scores.map((one, n) => one - others[at]![n]!) }));
+  return { about, scores, words: falls };
 }
 
-function without({ text, textPair }: Texts, word: Word & Pick<WordWeight, 'of'>): Texts {
-  return word.of === 'text' ? { text: leaveOut(text, word), textPair } : { text, textPair: leaveOut(textPair!, word) };
+/** Returns the explanation of one score: each word has a weight. */
+export function wordWeights<About>({
+  about,
+  words,
+}: ExplainedTexts<About>): About & Omit<TextExplanation, keyof About> {
+  const weights = words.map(({ falls: [weight], ...word }) => ({ ...word, weight }) as WordWeight);
+  return { ...about, method: 'leave-one-out', words: weights } as never;
 }
 
-function onlyWord({ word }: Word, cause: unknown): TabServeError {
+/** Leaves a word out of its text. */
+function without(texts: Variant['texts'], word: Word): Variant {
+  const text = texts[word.of]!;
+  const { from, to } = partOf(text, word);
+  return {
+    texts: { ...texts, [word.of]: text.slice(0, from) + text.slice(to) },
+    find({ start, end, of }) {
+      if (of !== word.of || end <= from) return { start, end };
+      return start < to ? undefined : { start: start - (to - from), end: end - (to - from) };
+    },
+  };
+}
+
+function onlyWord(word: string, cause: unknown): TabServeError {
   return new TabServeError(
     'invalid-input',
     `The text has only the word "${word}", and the model takes no empty text, so no word can be left out. Pass a longer text.`,
     { cause },
   );
-}
-
-/** A word or a punctuation mark of a text: `text.slice(start, end)`. */
-export interface Word {
-  readonly word: string;
-  readonly start: number;
-  readonly end: number;
 }
 
 /**
@@ -106,9 +126,9 @@ const BOUNDARY = /\S[ \n。]/g;
  * Returns the words and punctuation marks of a text, by Unicode's word boundaries (UAX 29). White space is none. It
  * stops soon after more than `MAX_VARIANTS`.
  */
-export function findWords(text: string): Word[] {
+export function findWords(text: string): Omit<Word, 'of'>[] {
   const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
-  const words: Word[] = [];
+  const words: Omit<Word, 'of'>[] = [];
   for (let from = 0, to; from < text.length && words.length <= MAX_VARIANTS; from = to) {
     BOUNDARY.lastIndex = from + PIECE;
     to = (BOUNDARY.exec(text)?.index ?? text.length) + 1;
@@ -119,9 +139,10 @@ export function findWords(text: string): Word[] {
 }
 
 /**
- * Returns a text without one of its words and the white space before it; for the first word, the white space after it.
+ * Returns the part of a text that a word is left out with: the white space before it; for the first word, that after
+ * it.
  */
-export function leaveOut(text: string, { start, end }: Word): string {
-  const before = text.slice(0, start).trimEnd();
-  return before === '' ? text.slice(end).trimStart() : before + text.slice(end);
+export function partOf(text: string, { start, end }: Pick<Word, 'start' | 'end'>): { from: number; to: number } {
+  const from = text.slice(0, start).trimEnd().length;
+  return from > 0 ? { from, to: end } : { from, to: text.length - text.slice(end).trimStart().length };
 }

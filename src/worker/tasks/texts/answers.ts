@@ -82,6 +82,26 @@ export function findAnswers(
   return [...found.values(), ...none].toSorted((a, b) => b.score - a.score).slice(0, topK);
 }
 
+/**
+ * Returns the probabilities that an answer starts in the word at `start` of the context, and that it ends in the word
+ * before `end`: each in the window that gives it the most.
+ */
+export function endScores(windows: readonly AnswerWindow[], start: number, end: number): readonly [number, number] {
+  const best = (logitsOf: (window: AnswerWindow) => Float32Array, at: number): number =>
+    Math.max(
+      0,
+      ...windows.map((window) => {
+        const word = window.spans.find((span) => span && span.start <= at && at < span.end)?.word;
+        if (word === undefined) return 0;
+        return probabilities(logitsOf(window), window).reduce(
+          (sum, score, token) => (window.spans[token]?.word === word ? sum + score : sum),
+          0,
+        );
+      }),
+    );
+  return [best(({ startLogits }) => startLogits, start), best(({ endLogits }) => endLogits, end - 1)];
+}
+
 /** Computes the softmax over the tokens of the context and those that stand for "no answer"; others get 0. */
 function probabilities(logits: Float32Array, { spans, classTokens }: AnswerWindow): Float64Array {
   const isOpen = (at: number): boolean => spans[at] !== undefined || classTokens.includes(at);

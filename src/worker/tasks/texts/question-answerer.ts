@@ -1,9 +1,11 @@
+import { loadScript } from '../../../shared/load-script.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
-import { TabServeError } from '../../../contract/errors.js';
+import { invalidInput, TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
-import { findAnswers, type Answer, type AnswerWindow } from './answers.js';
+import { endScores, findAnswers, type Answer, type AnswerWindow } from './answers.js';
+import type { AnswerExplanation } from '../../outputs/explanation.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
@@ -11,9 +13,12 @@ import { checkKeys } from '../../../shared/check-keys.js';
 import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
+import type { AnswerExplainParams } from '../../handlers/explain.js';
+import { EXPLAINERS } from '../../handlers/registry.js';
+import type { Row as RowOf } from '../../handlers/row.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
 import { floatOutput } from '../../outputs/floats.js';
-import { QUESTION_ANSWERER_SCHEMA } from './schemas.js';
+import { ANSWER_EXPLAIN_PARAMS_SCHEMA, QUESTION_ANSWERER_SCHEMA } from './schemas.js';
 
 export type { Answer } from './answers.js';
 
@@ -73,8 +78,11 @@ const OUTPUTS = ['start_logits', 'end_logits'] as const;
  * @answer `[{ answer, score, start, end }, …]`, best first, for the input `{ question, context }`;
  *   `context.slice(start, end)` is the answer
  */
-export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, QuestionInput> {
+export class QuestionAnswerer extends TextHandler<readonly Answer[], AnswerExplanation, QuestionInput> {
   declare readonly paramsType?: QuestionAnswererParams;
+  declare readonly explainParamsType?: AnswerExplainParams;
+
+  static override readonly explainSchema: ConfigSchema = ANSWER_EXPLAIN_PARAMS_SCHEMA;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForQuestionAnswering'],
@@ -130,11 +138,76 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
 
   /** Converts the model's outputs, `[rows, tokens]`, to the answers of each question. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly Answer[] {
+    const windows = this.#windows(outputs, context);
+    return (index) =>
+      findAnswers(this.#contextOf(index, context), windows(index), {
+        topK: this.param('topK', index, context),
+        maxAnswerLength: this.param('maxAnswerLength', index, context),
+        handleImpossibleAnswer: this.param('handleImpossibleAnswer', index, context),
+        alignToWords: this.param('alignToWords', index, context),
+      });
+  }
+
+  #contextOf(index: number, context: Context): string {
+    return this.#contexts.get(this.modelRows(index, context)!.encodings[0]!)!;
+  }
+
+  /** Explains the start and the end of the best answer: by how much the probability of each falls without each word. */
+  protected override async explainRows(
+    _inputs: Tensors,
+    data: readonly RowOf<QuestionInput>[],
+    context: Context,
+  ): Promise<readonly AnswerExplanation[]> {
+    const { explainTexts } = await loadScript(EXPLAINERS.texts);
+    const explanations = await explainTexts(
+      {
+        read: ({ question, context: text }: QuestionInput) => ({ question, context: text }),
+        choose: (outputs, _words, _params, rows) => {
+          const [best] = findAnswers(this.#contextOf(0, rows), this.#windows(outputs, rows)(0), {
+            topK: 1,
+            maxAnswerLength: this.param('maxAnswerLength', 0, rows),
+            handleImpossibleAnswer: false,
+            alignToWords: this.param('alignToWords', 0, rows),
+          });
+          if (!best) throw invalidInput('The model finds no answer in this context, so there is none to explain.');
+          const { answer, start, end } = best;
+          return {
+            about: { answer, start, end },
+            scores: (outputs, variants, rows) => {
+              const windows = this.#windows(outputs, rows);
+              return variants.map(({ find }, index) => {
+                // An answer cannot start in a word that was left out, nor end in it.
+                const [first, last] = [start, end - 1].map((at) => find({ start: at, end: at + 1, of: 'context' }));
+                const [startScore, endScore] = endScores(windows(index), first?.start ?? -1, last?.end ?? 0);
+                return [startScore, endScore];
+              });
+            },
+          };
+        },
+        preprocess: (rows, own) => this.preprocess(rows, own),
+        inference: (inputs, own) => this.inference(inputs, own),
+      },
+      data,
+      context,
+    );
+    return explanations.map(
+      (one) =>
+        one && {
+          ...one.about,
+          method: 'leave-one-out',
+          startScore: one.scores[0],
+          endScore: one.scores[1],
+          words: one.words.map(({ falls: [startWeight, endWeight], ...word }) => ({ ...word, startWeight, endWeight })),
+        },
+    ) as AnswerExplanation[];
+  }
+
+  #windows(outputs: Tensors, context: Context): (index: number) => readonly AnswerWindow[] {
     const [starts, ends] = OUTPUTS.map((name) => toFloats(numbersOf(outputs, name))) as [Float32Array, Float32Array];
     const tokens = numbersOf(outputs, OUTPUTS[0]).dims[1]!;
     return (index) => {
       const { first, encodings } = this.modelRows(index, context)!;
-      const windows = encodings.map(({ ids, spans }, part): AnswerWindow => {
+      return encodings.map(({ ids, spans }, part): AnswerWindow => {
         const from = (first + part) * tokens + this.tokenSpan(index, context, part)!.start;
         const [startLogits, endLogits] = [starts, ends].map((logits) => logits.subarray(from, from + ids.length)) as [
           Float32Array,
@@ -148,12 +221,6 @@ export class QuestionAnswerer extends TextHandler<readonly Answer[], unknown, Qu
           spans: spans!.map((span) => (span?.text === 1 ? span : undefined)),
           classTokens: ids.flatMap((id, at) => (id === this.tokenizer.classId ? [at] : [])),
         };
-      });
-      return findAnswers(this.#contexts.get(encodings[0]!)!, windows, {
-        topK: this.param('topK', index, context),
-        maxAnswerLength: this.param('maxAnswerLength', index, context),
-        handleImpossibleAnswer: this.param('handleImpossibleAnswer', index, context),
-        alignToWords: this.param('alignToWords', index, context),
       });
     };
   }

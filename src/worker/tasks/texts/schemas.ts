@@ -14,6 +14,10 @@ export const QUESTION_ANSWERER_SCHEMA: ConfigSchema = {
   alignToWords: { type: 'boolean', default: true },
 };
 
+export const ANSWER_EXPLAIN_PARAMS_SCHEMA: ConfigSchema = {
+  method: { enum: ['leave-one-out'], default: 'leave-one-out' },
+};
+
 export const TEXT_CLASSIFIER_SCHEMA: ConfigSchema = {
   topK: { type: 'integer', minimum: 1 },
   output: { enum: ['logits', 'probabilities', 'values'], default: 'logits' },
@@ -62,6 +66,12 @@ export const TOKEN_CLASSIFIER_SCHEMA: ConfigSchema = {
   aggregationStrategy: { enum: ['none', 'simple', 'first', 'average', 'max'], default: 'none' },
   ignoreLabels: { type: 'array', items: { type: 'string' }, default: ['O'] },
   stride: { type: 'integer', minimum: 0 },
+};
+
+export const TOKEN_EXPLAIN_PARAMS_SCHEMA: ConfigSchema = {
+  target: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'string' }] },
+  position: { type: 'integer', minimum: 0 },
+  method: { enum: ['leave-one-out'], default: 'leave-one-out' },
 };
 
 export const ZERO_SHOT_TEXT_CLASSIFIER_SCHEMA: ConfigSchema = {

@@ -18,6 +18,7 @@ import {
 } from '../../outputs/classification.js';
 import type { TextExplanation } from '../../outputs/explanation.js';
 import { numbersOf } from '../../outputs/rows.js';
+import { readText } from '../../text/read-text.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { EXPLAINERS } from '../../handlers/registry.js';
 import type { TextExplainParams } from '../../handlers/explain.js';
@@ -142,12 +143,23 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
     data: readonly RowOf<TextInput>[],
     context: Context,
   ): Promise<readonly TextExplanation[]> {
-    const explainTexts = await loadScript(EXPLAINERS.texts);
+    const { explainTexts, findTarget, wordWeights } = await loadScript(EXPLAINERS.texts);
     const options = { output: this.param<ClassScoreKind>('output', 0, context), activation: activationOf(this.config) };
+    const scoresOf = (outputs: Tensors, rows: number): readonly ArrayLike<number>[] =>
+      classScores(this.#classes(outputs), rows, options);
     const explanations = await explainTexts(
       {
-        labels: this.mapping,
-        scores: (outputs, rows) => classScores(this.#classes(outputs), rows, options),
+        async read(input: TextInput) {
+          const { text, textPair } = await readText(input);
+          return { text, ...(textPair !== undefined && { textPair }) };
+        },
+        choose: (outputs, _words, { target }) => {
+          const about = findTarget(target as TextExplainParams['target'], scoresOf(outputs, 1)[0]!, this.mapping);
+          return {
+            about,
+            scores: (outputs, variants) => scoresOf(outputs, variants.length).map((scores) => [scores[about.index]!]),
+          };
+        },
         preprocess: (texts, rows) => this.preprocess(texts, rows),
         inference: (inputs, rows) => this.inference(inputs, rows),
       },
@@ -155,7 +167,7 @@ export class TextClassifier extends TextHandler<Classification, TextExplanation>
       context,
     );
     // A row that has failed gets its error in `handle`.
-    return explanations as TextExplanation[];
+    return explanations.map((one) => one && wordWeights(one)) as TextExplanation[];
   }
 
   #classes(outputs: Tensors): ClassOutput {

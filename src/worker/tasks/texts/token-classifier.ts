@@ -1,9 +1,12 @@
+import { loadScript } from '../../../shared/load-script.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { findEntities, mergeWindows, type AggregationStrategy, type Entity, type ScoredToken } from './entities.js';
+import { findWord, wordScores } from './label-of-word.js';
+import type { TokenExplanation } from '../../outputs/explanation.js';
 import { checkLabels, labelOf } from '../../outputs/labels.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores, softmax } from '../../outputs/scores.js';
@@ -11,9 +14,12 @@ import { toFloats } from '../../tensors/tensors.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
+import type { TokenExplainParams } from '../../handlers/explain.js';
+import { EXPLAINERS } from '../../handlers/registry.js';
+import type { Row as RowOf } from '../../handlers/row.js';
 import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
 import { floatOutput } from '../../outputs/floats.js';
-import { TOKEN_CLASSIFIER_SCHEMA } from './schemas.js';
+import { TOKEN_CLASSIFIER_SCHEMA, TOKEN_EXPLAIN_PARAMS_SCHEMA } from './schemas.js';
 
 export type { AggregationStrategy, Entity } from './entities.js';
 
@@ -49,8 +55,11 @@ export interface TokenClassifierParams extends TextParams {
  *   token, whose index among the model's tokens is `index`, or the entity, without `index`, with another
  *   `aggregationStrategy` than `none`, such as `simple`
  */
-export class TokenClassifier extends TextHandler<readonly Entity[]> {
+export class TokenClassifier extends TextHandler<readonly Entity[], TokenExplanation> {
   declare readonly paramsType?: TokenClassifierParams;
+  declare readonly explainParamsType?: TokenExplainParams;
+
+  static override readonly explainSchema: ConfigSchema = TOKEN_EXPLAIN_PARAMS_SCHEMA;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForTokenClassification'],
@@ -114,27 +123,78 @@ export class TokenClassifier extends TextHandler<readonly Entity[]> {
 
   /** Converts the model's output, `[rows, tokens, labels]`, to the entities of each text. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => readonly Entity[] {
-    const { name } = this.outputInfo;
-    const output = numbersOf(outputs, name);
+    const windows = this.#windows(outputs, context);
+    return (index) => {
+      const strategy = this.#strategy(index, context);
+      const ignored = this.param<readonly string[]>('ignoreLabels', index, context);
+      const parts = windows(index);
+      const found = parts.flatMap((tokens) =>
+        findEntities(tokens, {
+          strategy,
+          labelOf: (label) => labelOf(this.mapping, label),
+          join: (words) => this.tokenizer.detokenizer.join(words, false),
+        }),
+      );
+      const wanted = found.filter(({ label }) => !ignored.includes(label));
+      return parts.length > 1 ? mergeWindows(wanted) : wanted;
+    };
+  }
+
+  /** Returns the tokens of each window of a text. */
+  #windows(outputs: Tensors, context: Context): (index: number) => readonly (readonly ScoredToken[])[] {
+    const output = numbersOf(outputs, this.outputInfo.name);
     const [, tokens, labels] = output.dims as [number, number, number];
     const logits = toFloats(output);
     return (index) => {
       const { first, encodings } = this.modelRows(index, context)!;
-      const strategy = this.#strategy(index, context);
-      const ignored = this.param<readonly string[]>('ignoreLabels', index, context);
-      const found = encodings.flatMap((encoding, part) => {
+      return encodings.map((encoding, part) => {
         const from = (first + part) * tokens + this.tokenSpan(index, context, part)!.start;
         const own = logits.subarray(from * labels, (from + encoding.ids.length) * labels);
         checkScores(own, 'logits', false);
-        return findEntities(this.#tokens(encoding, own, labels), {
-          strategy,
-          labelOf: (label) => labelOf(this.mapping, label),
-          join: (words) => this.tokenizer.detokenizer.join(words, false),
-        });
+        return this.#tokens(encoding, own, labels);
       });
-      const wanted = found.filter(({ label }) => !ignored.includes(label));
-      return encodings.length > 1 ? mergeWindows(wanted) : wanted;
     };
+  }
+
+  /** Explains the label of a word: by how much its probability falls without each word. */
+  protected override async explainRows(
+    _inputs: Tensors,
+    data: readonly RowOf<TextInput>[],
+    context: Context,
+  ): Promise<readonly TokenExplanation[]> {
+    const { explainTexts, findTarget, wordWeights } = await loadScript(EXPLAINERS.texts);
+    const explanations = await explainTexts(
+      {
+        read: async (input: TextInput) => ({ text: (await readText(input)).text }),
+        choose: (outputs, words, { target, position }, rows) => {
+          const ignored = this.param<readonly string[]>('ignoreLabels', 0, rows);
+          const tokens = this.#windows(outputs, rows)(0);
+          const best = findWord(words, tokens, {
+            position: position as number | undefined,
+            isIgnored: (label) => ignored.includes(labelOf(this.mapping, label)),
+          });
+          const wanted = (target ?? best.label) as TokenExplainParams['target'];
+          const { word, start, end } = best.word;
+          const about = { ...findTarget(wanted, best.scores, this.mapping), word, start, end };
+          return {
+            about,
+            scores: (outputs, variants, rows) => {
+              const windows = this.#windows(outputs, rows);
+              return variants.map(({ find }, index) => {
+                const there = find(best.word);
+                // A word that was left out has no label.
+                return [(there && wordScores(there, windows(index))?.[about.index]) ?? 0];
+              });
+            },
+          };
+        },
+        preprocess: (texts, rows) => this.preprocess(texts, rows),
+        inference: (inputs, rows) => this.inference(inputs, rows),
+      },
+      data,
+      context,
+    );
+    return explanations.map((one) => one && wordWeights(one)) as TokenExplanation[];
   }
 
   /** Returns the tokens of an encoding that are part of its text. */
