@@ -103,6 +103,7 @@ export type { RemoteModel, RemoteOptions, RemoteProtocol } from './contract/remo
 export type {
   Backend,
   BackendName,
+  PowerPreference,
   CandidateName,
   EngineName,
   ModelFormat,

@@ -33,7 +33,11 @@ export const LIBRARIES = {
     needsCore: true,
     inModules: true,
   },
-  'tfjs-webgl': { entry: `import '@tensorflow/tfjs-backend-webgl';`, needsCore: true, inModules: true },
+  'tfjs-webgl': {
+    entry: `export { setWebGLContext } from '@tensorflow/tfjs-backend-webgl';`,
+    needsCore: true,
+    inModules: true,
+  },
   'tfjs-webgpu': { entry: `import '@tensorflow/tfjs-backend-webgpu';`, needsCore: true, inModules: true },
   'tfjs-layers': {
     entry: `export { loadLayersModel } from '@tensorflow/tfjs-layers';`,

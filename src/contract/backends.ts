@@ -78,6 +78,10 @@ export function describeThreads(threads: number): string {
   return `${threads} ${threads === 1 ? 'thread' : 'threads'}`;
 }
 
+export const POWER_PREFERENCES = ['high-performance', 'low-power'] as const;
+/** Which GPU of several the browser should choose: WebGPU's `powerPreference`, which WebGL and WebNN have, too. */
+export type PowerPreference = (typeof POWER_PREFERENCES)[number];
+
 /** The browser's capabilities, as a worker sees them. */
 export interface Probe {
   readonly webgpu:

@@ -5,7 +5,7 @@ import type { Archive, FileProgress, ModelConfig } from './archive.js';
 import type { Assessed } from './assessment.js';
 import type { Precision } from './precisions.js';
 import type { DownloadSettings } from './downloads.js';
-import type { CandidateName, EngineName, GraphNodes, Probe } from './backends.js';
+import type { CandidateName, EngineName, GraphNodes, PowerPreference, Probe } from './backends.js';
 import type { KeptMessage } from './kept-message.js';
 import type { HttpAnswer, HttpRequestData } from './http.js';
 import type { Context, ModelInfo, Params } from './handler.js';
@@ -15,7 +15,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 19;
+export const PROTOCOL = 20;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -95,10 +95,12 @@ export interface WorkerApi {
    * Probes the browser.
    * @param known the probe of an earlier worker of this page, which is returned unchanged
    * @param needsGpus whether to look for GPUs
+   * @param powerPreference which GPU to look for
    */
   probe(
     known: Probe | undefined,
     needsGpus: boolean,
+    powerPreference: PowerPreference | undefined,
   ): Promise<Envelope<{ readonly probe: Probe; readonly built: readonly CandidateName[] }>>;
   /**
    * Returns the archive with the files that choosing a backend needs: manifest, config and labels. Starts to download
@@ -170,6 +172,8 @@ export interface StartRequest {
   readonly assets: string | undefined;
   /** The server of models that the app has named. */
   readonly remote?: RemoteServer | undefined;
+  /** Which GPU to ask the browser for; undefined for the default. */
+  readonly powerPreference?: PowerPreference | undefined;
   readonly download: DownloadSettings;
   /**
    * The precisions that the backend takes of the alternatives of each part of the archive, by its `Part.node`, best

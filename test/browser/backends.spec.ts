@@ -242,6 +242,46 @@ test.describe('what is downloaded', () => {
     ]);
   });
 
+  test('powerPreference: probe and engines ask for that GPU, and answer right', async ({ open, backend }) => {
+    test.skip(backend !== 'webgpu' && backend !== 'webgl', 'it is about GPUs');
+    const page = await open();
+    const run = async (model: string, candidate: string, powerPreference?: 'low-power' | 'high-performance') =>
+      await page.evaluate(
+        async ({ model, candidate, powerPreference }) => {
+          const client = window.tabserve.connect<import('./workers/gpu-asking.worker.ts').GpuAsking>(
+            window.workers.gpuAsking,
+            { model, backends: [candidate as 'wasm'], ...(powerPreference && { powerPreference }) },
+          );
+          const warnings: string[] = [];
+          client.on('warn', ({ message }) => warnings.push(message));
+          await client.initialize();
+          const { y } = await client.predict({ data: new Float32Array([1, 2, 3, 4]), dims: [4] });
+          const asked = (await client.describe()).customizedMetadata as readonly string[];
+          await client.dispose();
+          return { asked, warnings, answer: Array.from(y!.data as Float32Array) };
+        },
+        { model, candidate, powerPreference },
+      );
+    const models = { onnx: '/test/models/affine_fixed.onnx', tfjs: '/test/models/tfjs/affine_fixed.json' };
+    const { answer } = await run(models.onnx, 'onnx/wasm');
+    for (const engine of ['onnx', 'tfjs'] as const) {
+      const candidate = `${engine}/${backend}`;
+      for (const wanted of ['low-power', undefined] as const) {
+        const found = await run(models[engine], candidate, wanted);
+        const own = found.asked.filter((one) => one.startsWith(backend));
+        if (candidate === 'onnx/webgl') {
+          expect(found.warnings, candidate).toEqual(wanted ? [expect.stringContaining('powerPreference')] : []);
+        } else {
+          // The probe, of the first client with this preference, and the engine.
+          expect(own.length, candidate).toBeGreaterThanOrEqual(engine === 'onnx' ? 2 : 1);
+          if (wanted) expect(new Set(own), candidate).toEqual(new Set([`${backend} ${wanted}`]));
+          else expect(own, candidate).not.toContain(`${backend} low-power`);
+        }
+        expect(found.answer, candidate).toEqual(answer.map((one) => expect.closeTo(one, 4)));
+      }
+    }
+  });
+
   test('engine files from where the app serves them @once', async ({ open, page }) => {
     const urls: string[] = [];
     page.on('request', (request) => urls.push(new URL(request.url()).pathname));

@@ -1,5 +1,5 @@
 import type { Integrity, ModelConfig } from '../../contract/archive.js';
-import type { BackendName, CandidateName } from '../../contract/backends.js';
+import type { BackendName, CandidateName, PowerPreference } from '../../contract/backends.js';
 import type { CacheName, DownloadRequest } from '../../contract/downloads.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Handler } from '../../contract/handler.js';
@@ -30,6 +30,12 @@ export interface ClientOptions<H extends Handler = Handler, Form = never> extend
    *   named, or with `prefer: 'fastest'`
    */
   readonly backends?: readonly (BackendName | CandidateName)[];
+  /**
+   * Which GPU to ask the browser for, where a device has several: `low-power` saves its battery. The browser may choose
+   * another one. ONNX Runtime's WebGL cannot ask, and the event `warn` says so.
+   * @default `high-performance` on WebGPU and WebNN; on WebGL what the browser chooses
+   */
+  readonly powerPreference?: PowerPreference;
   /**
    * The server for the backend `remote`, such as `{ url: 'https://models.example.org/' }`, which `backends` must name
    * too. Preprocessing and postprocessing stay on this device: only tensors travel.
@@ -106,6 +112,7 @@ const OWN: Readonly<Record<OwnOption, true>> = {
   model: true,
   handler: true,
   backends: true,
+  powerPreference: true,
   remote: true,
   prefer: true,
   verify: true,

@@ -40,7 +40,7 @@ export async function assessModel(
   options: OpenerOptions,
   signal: AbortSignal | undefined,
 ): Promise<Assessment> {
-  const { source, config, handler, download, remote } = readModel(options);
+  const { source, config, handler, download, remote, powerPreference } = readModel(options);
   const choice = readChoice(options);
   const ending = new AbortController();
   const workers = new OpeningWorkers({
@@ -56,7 +56,7 @@ export async function assessModel(
   try {
     const worker = await workers.start();
     const [{ probe, built }, found, freeStorage] = await Promise.all([
-      worker.call((methods) => methods.probe(undefined, needsGpus(choice.backends))),
+      worker.call((methods) => methods.probe(undefined, needsGpus(choice.backends), powerPreference)),
       worker.call((methods) => methods.assess({ source, config, handler, download })),
       freeBytes(),
     ]);

@@ -1,13 +1,16 @@
 /** What an opening's first worker does before a candidate is chosen. */
 import type { Archive } from '../../contract/archive.js';
-import type { CandidateName, Probe } from '../../contract/backends.js';
+import type { CandidateName, PowerPreference, Probe } from '../../contract/backends.js';
 import type { Connection } from '../workers/connection.js';
 import type { Opening } from './open.js';
 import { firstCandidates, needsGpus } from './order.js';
 import { isReadable } from './readable.js';
 
-/** The browser's capabilities, as the first worker of this page found them. They are the same for every client. */
-let lastProbe: Probe | undefined;
+/**
+ * The browser's capabilities, as the first worker of this page found them. They are the same for every client that asks
+ * for the same GPU.
+ */
+const lastProbes = new Map<PowerPreference | undefined, Probe | undefined>();
 
 /**
  * Probes the browser and downloads the archive, at the same time. Starts the engine, as soon as it is certain which one
@@ -18,7 +21,7 @@ export async function probeAndLoad(
   opening: Opening,
 ): Promise<{ archive: Archive; probe: Probe; built: readonly CandidateName[] }> {
   const { opener, model, choice, request } = opening;
-  const { source, config, handler, download } = model;
+  const { source, config, handler, powerPreference, download } = model;
   const { only } = request;
   const since = performance.now();
   const gpus = needsGpus(choice.backends, only);
@@ -30,12 +33,12 @@ export async function probeAndLoad(
     opener.events.log("The archive's files are gone with the site's data, and are downloaded again.");
   }
   const { archive } = opener;
-  const known = isLost ? undefined : lastProbe;
-  const probing = worker.call(({ probe }) => probe(known, gpus));
+  const known = isLost ? undefined : lastProbes.get(powerPreference);
+  const probing = worker.call(({ probe }) => probe(known, gpus, powerPreference));
   const loading = archive ?? worker.call(({ load }) => load({ source, config, handler, download }));
   const preparing = probing.then((found) => !archive && prepareEngine(worker, opening, found));
   const [{ probe, built }, loaded] = await Promise.all([probing, loading, preparing]);
-  if (gpus) lastProbe = isLost ? undefined : probe;
+  if (gpus) lastProbes.set(powerPreference, isLost ? undefined : probe);
   opener.archive = loaded;
   opener.probe = probe;
   opener.events.log(
@@ -55,11 +58,12 @@ function prepareEngine(
   found: { readonly probe: Probe; readonly built: readonly CandidateName[] },
 ): void {
   if (choice.prefer === 'fastest') return;
-  const { source, assets, remote, download } = model;
+  const { source, assets, remote, powerPreference, download } = model;
   const { demoted, first } = request;
   const plan = { ...found, named: choice.backends, hasServer: remote !== undefined, demoted, first };
   const requests = Object.entries(firstCandidates(plan, source)).map(([formats, candidate]) => {
-    return [formats, { candidate, assets, remote, download, compiled: compiled.find(candidate) }] as const;
+    const start = { candidate, assets, remote, powerPreference, download, compiled: compiled.find(candidate) };
+    return [formats, start] as const;
   });
   worker.tell(({ prepare }) => prepare(Object.fromEntries(requests)));
 }

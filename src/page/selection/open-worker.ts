@@ -1,4 +1,5 @@
 /** What a page loads when the first model is opened. */
+import { POWER_PREFERENCES } from '../../contract/backends.js';
 import type { Precision } from '../../contract/precisions.js';
 import { CLIENT_SETTINGS, resolveSettings } from '../../contract/settings.js';
 import { wrongValue } from '../../shared/read-options.js';
@@ -31,7 +32,7 @@ export async function openWorker(
 
 /** Reads the options on the model. @throws `model-config` */
 export function readModel(options: OpenerOptions): ModelOptions {
-  const { model, handler, assets } = options;
+  const { model, handler, assets, powerPreference } = options;
   const { server, config } = readRemote(options, configOf(options));
   const { source, dtype } = readLocation(model);
   return {
@@ -39,6 +40,8 @@ export function readModel(options: OpenerOptions): ModelOptions {
     handler,
     config: dtype === undefined ? config : { ...config, engine: { dtype: dtype as Precision, ...config.engine } },
     remote: server,
+    powerPreference:
+      powerPreference === undefined ? undefined : oneOf('powerPreference', POWER_PREFERENCES, powerPreference),
     assets: assets === undefined ? undefined : folderUrl(absoluteUrl(assets, 'assets')),
     download: { ...readDownloadSettings(options), visit: Date.now() },
   };

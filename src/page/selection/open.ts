@@ -7,6 +7,7 @@ import {
   type Candidate,
   type CandidateName,
   type GraphNodes,
+  type PowerPreference,
 } from '../../contract/backends.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { DownloadSettings } from '../../contract/downloads.js';
@@ -37,6 +38,8 @@ export interface ModelOptions {
   readonly assets: string | undefined;
   /** The server of models that the app has named. */
   readonly remote: RemoteServer | undefined;
+  /** Which GPU to ask the browser for; undefined for the default. */
+  readonly powerPreference: PowerPreference | undefined;
   readonly download: DownloadSettings;
 }
 

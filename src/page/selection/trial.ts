@@ -1,6 +1,7 @@
 import { enginesOf, partsOf, precisionOf, type Archive, type Part } from '../../contract/archive.js';
 import {
   candidateName,
+  type PowerPreference,
   describeCandidate,
   formatOfEngine,
   isSameCandidate,
@@ -26,6 +27,7 @@ export interface TrialOptions extends FailedPrecisionsOptions {
   readonly assets: string | undefined;
   /** The server of models that the app has named. */
   readonly remote?: RemoteServer | undefined;
+  readonly powerPreference?: PowerPreference | undefined;
   readonly download: DownloadSettings;
   readonly compiled: Pick<CompiledFiles, 'find'>;
   /** Whether every candidate without a golden example is compared with WASM. */
@@ -225,10 +227,18 @@ export class Trial {
 
   /** @param precisions those that are wanted of each part's alternatives, best first */
   async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions): Promise<Opened> {
-    const { handler, assets, remote, download, onArchive, compiled } = this.#options;
+    const { handler, assets, remote, powerPreference, download, onArchive, compiled } = this.#options;
     const name = candidateName(candidate);
     const { threads } = candidate;
-    const start = { candidate: name, threads, assets, remote, download, compiled: compiled.find(name) };
+    const start = {
+      candidate: name,
+      threads,
+      assets,
+      remote,
+      powerPreference,
+      download,
+      compiled: compiled.find(name),
+    };
     this.#archive = await worker.call(({ loadModel }) => loadModel(this.#archive, { ...start, precisions }));
     this.#isLoaded = true;
     onArchive(this.#archive);

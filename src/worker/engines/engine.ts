@@ -1,5 +1,5 @@
 import type { BlobFiles, EngineOptions, FileProgress } from '../../contract/archive.js';
-import type { CandidateName, GraphNodes } from '../../contract/backends.js';
+import type { CandidateName, GraphNodes, PowerPreference } from '../../contract/backends.js';
 import type { RemoteServer } from '../../contract/remote.js';
 import type { CompiledFile } from '../../contract/wire.js';
 import type { OpenOptions, Session } from '../../contract/tensors.js';
@@ -24,6 +24,8 @@ export interface EngineEnvironment {
   readonly onProgress?: (progress: FileProgress) => void;
   /** The server of models that the app has named. */
   readonly remote?: RemoteServer | undefined;
+  /** Which GPU to ask the browser for. @default `high-performance`; on WebGL what the browser chooses */
+  readonly powerPreference?: PowerPreference | undefined;
   /** @default `globalThis.fetch` */
   readonly fetch?: typeof fetch;
   /**

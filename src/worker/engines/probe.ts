@@ -1,4 +1,4 @@
-import type { Probe } from '../../contract/backends.js';
+import type { PowerPreference, Probe } from '../../contract/backends.js';
 import { messageOf } from '../../contract/errors.js';
 import { canShareMemory } from '../../shared/threads.js';
 import { createWebnnContext } from './webnn.js';
@@ -11,13 +11,16 @@ const SOFTWARE = /swiftshader|llvmpipe|softpipe|basic render|software|lavapipe/i
  * that its workers lack.
  * @param needsGpus whether to look for GPUs: starting them takes tens of milliseconds, during some of which the
  *   worker does nothing else
+ * @param powerPreference which GPU to look for; undefined for the default of each backend
  */
-export async function probeBackends(needsGpus: boolean): Promise<Probe> {
-  const [webgpu, webnn] = needsGpus ? await Promise.all([probeWebgpu(), probeWebnn()]) : [UNPROBED, UNPROBED];
+export async function probeBackends(needsGpus: boolean, powerPreference?: PowerPreference): Promise<Probe> {
+  const [webgpu, webnn] = needsGpus
+    ? await Promise.all([probeWebgpu(powerPreference), probeWebnn(powerPreference)])
+    : [UNPROBED, UNPROBED];
   const { deviceMemory } = (globalThis.navigator ?? {}) as { readonly deviceMemory?: number };
   return {
     webgpu,
-    webgl: needsGpus ? probeWebgl() : UNPROBED,
+    webgl: needsGpus ? probeWebgl(powerPreference) : UNPROBED,
     webnn,
     wasm: probeWasm(),
     crossOriginIsolated: globalThis.crossOriginIsolated === true,
@@ -28,7 +31,7 @@ export async function probeBackends(needsGpus: boolean): Promise<Probe> {
 
 const UNPROBED = { available: false, reason: 'It was not looked for: the option `backends` names no GPU.' } as const;
 
-async function probeWebgpu(): Promise<Probe['webgpu']> {
+async function probeWebgpu(powerPreference: PowerPreference = 'high-performance'): Promise<Probe['webgpu']> {
   const gpu = globalThis.navigator?.gpu as GPU | undefined;
   if (!gpu)
     return {
@@ -37,7 +40,7 @@ async function probeWebgpu(): Promise<Probe['webgpu']> {
         globalThis.isSecureContext === false ? 'WebGPU needs a secure context (https).' : 'This browser has no WebGPU.',
     };
   try {
-    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    const adapter = await gpu.requestAdapter({ powerPreference });
     if (!adapter) return { available: false, reason: 'WebGPU has no adapter here.' };
     const { vendor, architecture, description, isFallbackAdapter } = adapter.info;
     const name = [vendor, architecture, description].filter(Boolean).join(' ') || 'unknown adapter';
@@ -56,9 +59,12 @@ async function probeWebgpu(): Promise<Probe['webgpu']> {
   }
 }
 
-function probeWebgl(): Probe['webgl'] {
+function probeWebgl(powerPreference: PowerPreference | undefined): Probe['webgl'] {
   try {
-    const gl = typeof OffscreenCanvas === 'undefined' ? null : new OffscreenCanvas(1, 1).getContext('webgl2');
+    const gl =
+      typeof OffscreenCanvas === 'undefined'
+        ? null
+        : new OffscreenCanvas(1, 1).getContext('webgl2', { powerPreference });
     if (!gl) return { available: false, reason: 'This browser has no WebGL 2 in workers.' };
     const info = gl.getExtension('WEBGL_debug_renderer_info');
     const renderer = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
@@ -75,9 +81,9 @@ function probeWebgl(): Probe['webgl'] {
   }
 }
 
-async function probeWebnn(): Promise<Probe['webnn']> {
+async function probeWebnn(powerPreference: PowerPreference | undefined): Promise<Probe['webnn']> {
   try {
-    (await createWebnnContext()).destroy();
+    (await createWebnnContext(powerPreference)).destroy();
     return { available: true };
   } catch (error) {
     return { available: false, reason: messageOf(error) };

@@ -79,7 +79,7 @@ export class EngineStarter {
   }
 
   async #start(
-    { candidate, threads: wanted, assets, remote, download, compiled }: StartRequest,
+    { candidate, threads: wanted, assets, remote, powerPreference, download, compiled }: StartRequest,
     config: Parameters<EngineStarter['start']>[1],
   ): Promise<Engine> {
     const { engines, platform, downloads, emit } = this.#options;
@@ -99,7 +99,7 @@ export class EngineStarter {
       const warn = (message: string): void => emit({ type: 'warn', message });
       return await timed('start engine', () =>
         downloads.engine(download, (environment) =>
-          start({ assets, remote, onLost, warn, threads, compiled, onCompiled, ...environment }),
+          start({ assets, remote, powerPreference, onLost, warn, threads, compiled, onCompiled, ...environment }),
         ),
       );
     } catch (cause) {

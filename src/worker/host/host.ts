@@ -1,7 +1,7 @@
 import { loadScript } from '../../shared/load-script.js';
 import { archiveFor, type Archive } from '../../contract/archive.js';
 import type { Assessed } from '../../contract/assessment.js';
-import type { CandidateName, EngineName, Probe } from '../../contract/backends.js';
+import type { CandidateName, EngineName, PowerPreference, Probe } from '../../contract/backends.js';
 import type { HandlerClass, ModelInfo } from '../../contract/handler.js';
 import type {
   Comparison,
@@ -89,9 +89,13 @@ export class Host implements WorkerApi {
     this.#engines = new EngineStarter({ engines, platform: this.#platform, downloads: this.#downloads, emit });
   }
 
-  probe(known: Probe | undefined, needsGpus: boolean): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
+  probe(
+    known: Probe | undefined,
+    needsGpus: boolean,
+    powerPreference: PowerPreference | undefined,
+  ): Promise<Envelope<{ probe: Probe; built: CandidateName[] }>> {
     return envelope(async () => ({
-      probe: known ?? (await this.#platform.probe(needsGpus)),
+      probe: known ?? (await this.#platform.probe(needsGpus, powerPreference)),
       built: Object.keys(this.#options.engines) as CandidateName[],
     }));
   }

@@ -1,12 +1,12 @@
-import type { CandidateName, Probe } from '../../contract/backends.js';
+import type { CandidateName, PowerPreference, Probe } from '../../contract/backends.js';
 import { probeBackends } from '../engines/probe.js';
 import { fetchUnlessForbidden } from '../engines/forbidden-requests.js';
 import { canShareMemory, defaultThreads } from '../../shared/threads.js';
 
 /** What a Web Worker and a worker thread of Node do in different ways. */
 export interface Platform {
-  /** Probes what the backends need. @param needsGpus whether to look for GPUs */
-  readonly probe: (needsGpus: boolean) => Promise<Probe>;
+  /** Probes what the backends need. @param needsGpus whether to look for GPUs @param powerPreference for which ones */
+  readonly probe: (needsGpus: boolean, powerPreference?: PowerPreference) => Promise<Probe>;
   /**
    * Returns the number of threads for a candidate.
    * @param wanted what the page or the archive's config asks for.

@@ -24,6 +24,7 @@ export const workers = {
       ...(name && { name }),
     }),
   fuzz: () => new Worker(new URL('../workers/fuzz.worker.ts', import.meta.url), { type: 'module' }),
+  gpuAsking: () => new Worker(new URL('../workers/gpu-asking.worker.ts', import.meta.url), { type: 'module' }),
   raw: () => new Worker(new URL('../workers/raw.worker.ts', import.meta.url), { type: 'module' }),
   gated: () => new Worker(new URL('../workers/gated.worker.ts', import.meta.url), { type: 'module' }),
   hungStore: () => new Worker(new URL('../workers/hung-store.worker.ts', import.meta.url), { type: 'module' }),

@@ -7,8 +7,12 @@ import { createEngine } from './engine.js';
  * Starts ONNX Runtime's WebGL provider. It is no longer developed and computes some models wrongly, so it serves only
  * after its outputs were proven correct.
  */
-export async function start({ assets, onLost }: EngineEnvironment): Promise<Engine> {
+export async function start({ assets, powerPreference, onLost, warn }: EngineEnvironment): Promise<Engine> {
   const ort = await load(assets);
+  if (powerPreference)
+    warn?.(
+      "powerPreference is ignored on onnx/webgl: ONNX Runtime takes the GPU that the browser chooses. To ask for one, name 'tfjs/webgl' or 'webgpu' in backends.",
+    );
   const loss = new DeviceLoss(onLost, {
     isGone: () => (ort.env.webgl.context as WebGLRenderingContext | undefined)?.isContextLost() ?? false,
   });

@@ -9,8 +9,12 @@ import { DeviceLoss } from '../device-loss.js';
 const FILTERS = ['internal', 'validation', 'out-of-memory'] as const;
 
 /** Starts TensorFlow.js on WebGPU. */
-export async function start(libraries: Promise<Libraries>, { onLost }: EngineEnvironment): Promise<Engine> {
+export async function start(
+  libraries: Promise<Libraries>,
+  { powerPreference, onLost }: EngineEnvironment,
+): Promise<Engine> {
   const { tensorflow } = await libraries;
+  tensorflow.core.env().set('WEBGPU_USE_LOW_POWER_GPU', powerPreference === 'low-power');
   const { device } = await startBackend<WebGPUBackend>(tensorflow, 'webgpu');
   const loss = new DeviceLoss(onLost, { roundTrip: () => device.queue.onSubmittedWorkDone() });
   void device.lost.then(() => loss.report());

@@ -181,6 +181,7 @@ test('whatever an option of connect is: an answer, or a TabServeError', async ()
     'model',
     'handler',
     'backends',
+    'powerPreference',
     'prefer',
     'verify',
     'config',
@@ -202,6 +203,14 @@ test('whatever an option of connect is: an answer, or a TabServeError', async ()
       };
       await expect(outcomeOf(used), `${name}: ${strange}`).resolves.toEqual(expect.any(String));
     }
+});
+
+test('a GPU that no browser knows is refused, with those that there are', async () => {
+  await using client = connect(factory, { model: MODEL, verdicts: noStore, powerPreference: 'low' as never });
+  await expect(client.initialize()).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/^powerPreference: expected one of "high-performance", "low-power"/),
+  });
 });
 
 test('params that cannot be cloned cannot be sent', async () => {

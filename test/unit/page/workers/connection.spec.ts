@@ -187,7 +187,7 @@ test('a worker that is ready and then shows no sign of life has ended: startupTi
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const connection = await Connection.start(() => silent, { ...OPTIONS, startupTimeout: 300 });
-    const lost = connection.call(({ probe }) => probe(undefined, false));
+    const lost = connection.call(({ probe }) => probe(undefined, false, undefined));
     now.mock.mockImplementation(() => 5000);
     mock.timers.tick(5000);
     mock.timers.tick(1);
