@@ -194,7 +194,7 @@ const INPUTS = {
   text: 'a text',
   'image-or-text': 'an image, or a text',
   audio: 'audio',
-  tensors: 'a tensor, or tensors by name',
+  tensors: 'a tensor, or tensors by name; lists in lists, or one element, stand for a tensor',
 };
 
 /** Each handler's answer is the tag `@answer` of its class. */

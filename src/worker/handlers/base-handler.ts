@@ -10,15 +10,22 @@ import { declareStandard, isStandard } from './handler-contract.js';
 import { exportOf } from './model-export.js';
 import { runBatch, zeros } from './run-model.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import type { JsonTensor } from '../tensors/json-row.js';
+import { loadScript } from '../../shared/load-script.js';
 import { unwrap, type Row as RowOf } from './row.js';
 import { StagedHandler } from './staged-handler.js';
 import { BASE_HANDLER_SCHEMA } from './schemas.js';
 
 /**
  * The input of one row for `BaseHandler`: a tensor for the input that `inputInfo` describes, or tensors by input name.
- * A tensor has no batch axis, or a batch axis of size 1.
+ * A tensor has no batch axis, or a batch axis of size 1. Lists in lists stand for a tensor, as in JSON; a number or a
+ * text, for a tensor of one element, such as a column of a table.
  */
-export type TensorInput = Tensor | TypedArrayInput | Readonly<Record<string, Tensor | TypedArrayInput>>;
+export type TensorInput =
+  | Tensor
+  | TypedArrayInput
+  | readonly JsonTensor[]
+  | Readonly<Record<string, Tensor | TypedArrayInput | JsonTensor>>;
 
 /** TorchServe's name of the labels file. */
 const LABELS = 'index_to_name.json';
@@ -124,7 +131,20 @@ export class BaseHandler<Input = TensorInput, Result = Tensors, Explanation = un
    * single row's tensor that already has the rank of the model's input.
    */
   override preprocess(data: readonly RowOf<Input>[], _context: Context): Tensors | Promise<Tensors> {
-    const rows = data.map((item) => this.#toNamedTensors(unwrap(item) as TensorInput));
+    const rows = data.map(unwrap) as readonly unknown[];
+    if (!rows.some(isJson)) return this.#stack(rows.map((row) => this.#toNamedTensors(row as TensorInput)));
+    return loadScript(async () => (await import('../tensors/json-row.js')).tensorsOfJson).then((tensorsOfJson) =>
+      this.#stack(
+        rows.map((row) =>
+          isJson(row)
+            ? tensorsOfJson(row, this.model.inputs, this.inputInfo.name)
+            : this.#toNamedTensors(row as TensorInput),
+        ),
+      ),
+    );
+  }
+
+  #stack(rows: readonly Readonly<Record<string, Tensor>>[]): Tensors {
     return Object.fromEntries(
       Object.keys(rows[0]!).map((name) => [
         name,
@@ -279,4 +299,11 @@ function checkSize({ name, dims }: TensorInfo): void {
       'unsupported',
       `The model's input "${name}" has the dims [${dims.map((dim) => dim ?? '?').join(', ')}], and the limit is ${MAX_TENSOR_ELEMENTS} elements. Export the model with smaller dims, or a smaller batch.`,
     );
+}
+
+/** Returns whether a row has lists, or bare elements by name, instead of typed arrays. */
+function isJson(row: unknown): boolean {
+  if (typeof row !== 'object' || row === null) return false;
+  if (Array.isArray(row)) return true;
+  return !('dims' in row) && Object.values(row).some((value) => typeof value !== 'object' || Array.isArray(value));
 }

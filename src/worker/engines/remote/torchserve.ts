@@ -12,7 +12,7 @@ import { Fault, withFaults } from '../../../shared/open-inference/fault.js';
 import { parseExact } from '../../../shared/open-inference/tensor-json.js';
 import { isRecord } from '../../../shared/schema.js';
 import { type Answer, checkOutputs, describeAnswer, isOk, type OpenRemote, pathOf } from './protocol.js';
-import { joinRows, rowFromJson, rowToJson } from './nested-lists.js';
+import { joinRows, rowFromJson, rowToJson } from '../../tensors/nested-lists.js';
 
 /** Opens a model: asks whether the server is healthy. Only the first prediction shows whether it has the model. */
 export const torchServe: OpenRemote = async (name, remote, send) => {

@@ -1,9 +1,9 @@
 /** Rows of a batch as lists in lists: what `torch.tensor(row)` reads, and `output.tolist()` returns. */
-import { describeValue } from '../../../contract/describe-value.js';
-import { dtypeInfo } from '../../../contract/dtypes.js';
-import type { Tensor, TensorInfo } from '../../../contract/tensors.js';
-import { Fault } from '../../../shared/open-inference/fault.js';
-import { dataFromJson, dataToJson } from '../../../shared/open-inference/tensor-json.js';
+import { describeValue } from '../../contract/describe-value.js';
+import { dtypeInfo } from '../../contract/dtypes.js';
+import type { Tensor, TensorInfo } from '../../contract/tensors.js';
+import { Fault } from '../../shared/open-inference/fault.js';
+import { dataFromJson, dataToJson } from '../../shared/open-inference/tensor-json.js';
 
 /** Returns a row of a tensor as JSON. @throws `Fault` for float16, NaN and infinity */
 export function rowToJson({ dtype, dims, data }: Tensor, row: number): string {
