@@ -137,6 +137,8 @@ export class Automaton {
         return grammar.options.map((option) => this.#continuation(option, after));
       case 'rule':
         return [this.#continuation(grammar.body!, after)];
+      case 'deferred':
+        return [this.#continuation(grammar.make(), after)];
       case 'repeat': {
         const { item, min, max } = grammar;
         const again =

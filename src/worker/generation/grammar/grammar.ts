@@ -3,6 +3,8 @@
  * several places.
  */
 
+import { invalidInput } from '../../../contract/errors.js';
+
 /** One byte of a set. */
 export interface Bytes {
   readonly kind: 'bytes';
@@ -40,7 +42,15 @@ export interface Rule {
   body?: Grammar;
 }
 
-export type Grammar = Bytes | Sequence | Choice | Repeat | Rule;
+/** A part that is made when an answer gets there. */
+export interface Deferred {
+  readonly kind: 'deferred';
+  /** Has the same bytes as what is made. */
+  readonly like: Grammar;
+  readonly make: () => Grammar;
+}
+
+export type Grammar = Bytes | Sequence | Choice | Repeat | Rule | Deferred;
 
 /** Returns one byte of these ranges, each with its first and its last byte. */
 export function bytes(...ranges: readonly (readonly [first: number, last: number])[]): Bytes {
@@ -66,7 +76,7 @@ export function text(value: string): Grammar {
 }
 
 function hasRules(grammar: Grammar): boolean {
-  return grammar.kind === 'rule' || (grammar.kind !== 'bytes' && grammar.hasRules);
+  return grammar.kind === 'rule' || ('hasRules' in grammar && grammar.hasRules);
 }
 
 export function sequence(...parts: readonly Grammar[]): Grammar {
@@ -119,7 +129,13 @@ function partsOf(grammar: Grammar): readonly Grammar[] {
     case 'repeat':
       return [grammar.item];
     case 'rule':
-      return [grammar.body!];
+      if (grammar.body) return [grammar.body];
+      // It is compared while it is made.
+      throw invalidInput(
+        'A JSON Schema that contains itself is not supported beside enum, and for items beside uniqueItems.',
+      );
+    case 'deferred':
+      return [grammar.like];
   }
 }
 

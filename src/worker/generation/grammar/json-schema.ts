@@ -2,48 +2,32 @@
 import { describeValue, shorten } from '../../../contract/describe-value.js';
 import { invalidInput, type TabServeError } from '../../../contract/errors.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
+import { excludes } from './disjoint.js';
 import { endlessRules, oneOf, type Grammar, type Rule } from './grammar.js';
-import { BOOLEAN, list, literals, nameRest, nameRestBut, NULL, object, OBJECT, string, VALUE } from './json.js';
+import { BOOLEAN, list, literals, NULL, VALUE } from './json.js';
 import { numberGrammar, OF_NUMBERS } from './json-schema-numbers.js';
+import { objectGrammar } from './json-schema-objects.js';
+import { stringGrammar } from './json-schema-strings.js';
+import { mergeSchemas } from './merge-schemas.js';
+import { MAX_WORK, matcher, type Budget } from './regular.js';
+import { inDialect, type Schema } from './schema-dialects.js';
+import { countsOf, listOf } from './schema-values.js';
+import { Targets } from './targets.js';
+import { uniqueList } from './unique-items.js';
 
-type Schema = Readonly<Record<string, unknown>>;
-
-/** Keywords that change no answer. */
-const NOTES = [
-  '$schema',
-  '$id',
-  '$comment',
-  '$defs',
-  'definitions',
-  'title',
-  'description',
-  'default',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-] as const;
-/** A schema has at most one of these. */
-const FORMS = ['$ref', 'const', 'enum', 'anyOf', 'allOf'] as const;
-/** The keywords that limit the values of a type. */
-const OF_TYPES = {
-  object: ['properties', 'required', 'additionalProperties'],
-  array: ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'],
-  string: ['minLength', 'maxLength'],
-  number: OF_NUMBERS,
-  integer: OF_NUMBERS,
-  boolean: [],
-  null: [],
-} as const;
-type Type = keyof typeof OF_TYPES;
-const TYPES = Object.keys(OF_TYPES) as Type[];
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
+type Type = (typeof TYPES)[number];
 /** Without `type`, a value has any of them. */
 const ALL_TYPES = TYPES.filter((type) => type !== 'integer');
-const LIMITS = Object.values(OF_TYPES).flat() as readonly string[];
-const KNOWN: ReadonlySet<string> = new Set([...NOTES, ...FORMS, 'type', ...LIMITS]);
+/** What is read before the types. */
+const FORMS = ['$ref', 'allOf', 'if', 'anyOf', 'oneOf', 'not', 'enum'] as const;
 
 /** Schemas are in one another to this depth. */
 const MAX_DEPTH = 100;
+/** So many schemas are read, each time that one is part of another. */
+const MAX_SCHEMAS = 40_000;
+/** Each alternative of a `oneOf` is compared with each other one. */
+const MAX_COMPARED = 100;
 /** A message shows so many characters of where a schema is. */
 const MAX_PATH = 120;
 
@@ -59,14 +43,19 @@ export function schemaGrammar(schema: unknown, where: string): Grammar {
 class SchemaReader {
   readonly #root: unknown;
   readonly #where: string;
-  /** By their `$ref`. */
-  readonly #rules = new Map<string, Rule>();
+  readonly #targets: Targets;
+  readonly #budget: Budget;
+  /** By their `$ref`, and of schemas that are merged, by themselves. */
+  readonly #rules = new Map<unknown, Rule>();
   /** Of strings and numbers, by their limits. */
   readonly #leaves = new Map<string, Grammar>();
+  #schemas = 0;
 
   constructor(root: unknown, where: string) {
     this.#root = root;
     this.#where = where;
+    this.#targets = new Targets(root);
+    this.#budget = { left: MAX_WORK, where };
   }
 
   read(): Grammar {
@@ -76,64 +65,184 @@ class SchemaReader {
     const endless = endlessRules(root);
     const [name] = [...this.#rules].find(([, rule]) => endless.includes(rule)) ?? [];
     if (name !== undefined)
-      throw invalidInput(`${this.#where}: no value fits "${shorten(name)}", because it contains itself without end.`);
+      throw invalidInput(
+        `${this.#where}: no value fits ${typeof name === 'string' ? `"${shorten(name)}"` : 'a part of it'}, because it contains itself without end.`,
+      );
     return root.body;
   }
 
-  #grammar(schema: unknown, where: string, depth: number): Grammar {
+  #grammar(value: unknown, where: string, depth: number): Grammar {
     const path = shortPath(where);
-    if (schema === true) return VALUE;
-    if (schema === false) throw invalidInput(`${path}: no value fits false. Leave it out.`);
-    if (!isPlainObject(schema)) throw invalidInput(`${path}: expected a JSON Schema, got ${describeValue(schema)}.`);
-    if (depth > MAX_DEPTH) throw tooDeep(this.#where);
-    const keys = Object.keys(schema).filter((key) => schema[key] !== undefined);
-    const unknown = keys.find((key) => !KNOWN.has(key));
-    if (unknown !== undefined)
-      throw invalidInput(
-        `${path}.${shorten(unknown)}: this keyword is not supported. The supported ones are in docs/generate.md.`,
-      );
-    const types = typesOf(schema, path);
-    const form = FORMS.find((key) => keys.includes(key));
-    if (form === undefined) return oneOf((types ?? ALL_TYPES).map((type) => this.#ofType(type, schema, path, depth)));
-    const isValue = form === 'const' || form === 'enum';
-    const other = keys.find(
-      (key) => key !== form && !(NOTES as readonly string[]).includes(key) && !(isValue && key === 'type'),
-    );
-    if (other !== undefined) throw invalidInput(`${path}.${other}: this keyword is not supported beside ${form}.`);
-    const value = schema[form];
-    switch (form) {
-      case '$ref':
-        return this.#referred(value, `${path}.$ref`, depth);
-      case 'const':
-        return literalsOf([value], types, `${path}.const`);
-      case 'enum':
-        return literalsOf(listOf(value, `${path}.enum`), types, `${path}.enum`);
-      case 'anyOf':
-        return oneOf(
-          listOf(value, `${path}.anyOf`).map((one, at) => this.#grammar(one, `${path}.anyOf[${at}]`, depth + 1)),
+    const schema = this.#dialect(value, path, depth);
+    if (!schema) throw invalidInput(`${path}: no value fits it. Leave it out.`);
+    const { $ref: ref, ...others } = schema;
+    if (ref !== undefined && Object.keys(others).length === 0)
+      return this.#rule(ref, () => {
+        const target = this.#targets.of(ref, `${path}.$ref`);
+        return this.#grammar(
+          target,
+          `${this.#where}.${String(ref).replace(/^#\/?/, '').replaceAll('/', '.')}`,
+          depth + 1,
         );
-      case 'allOf': {
-        const [only, ...others] = listOf(value, `${path}.allOf`);
-        if (others.length > 0) throw invalidInput(`${path}.allOf: only one schema is supported in it.`);
-        return this.#grammar(only, `${path}.allOf[0]`, depth + 1);
+      });
+    if (ref === undefined && schema['allOf'] === undefined) return this.#plain(schema, path, depth);
+    // One that contains itself is merged once.
+    return this.#rule(value, () => {
+      const flat = this.#flat(schema, path, depth);
+      if (!flat) throw invalidInput(`${path}: no value fits all of its schemas.`);
+      return this.#plain(flat, path, depth + 1);
+    });
+  }
+
+  /** Returns what a schema says of values; false if no value fits it. */
+  #dialect(value: unknown, path: string, depth: number): Schema | false {
+    this.#schemas += 1;
+    if (depth > MAX_DEPTH) throw tooDeep(this.#where);
+    if (this.#schemas > MAX_SCHEMAS)
+      throw invalidInput(
+        `${this.#where}: it has more than ${MAX_SCHEMAS} schemas, where allOf, anyOf and $ref are merged.`,
+      );
+    return inDialect(value, path);
+  }
+
+  /** Returns one rule for each key. */
+  #rule(key: unknown, make: () => Grammar): Rule {
+    const known = this.#rules.get(key);
+    if (known) return known;
+    const rule: Rule = { kind: 'rule' };
+    this.#rules.set(key, rule);
+    rule.body = make();
+    return rule;
+  }
+
+  /** Returns a schema merged with those of its `$ref` and `allOf`; false if no value fits all of them. */
+  #flat({ $ref: ref, allOf, ...own }: Schema, path: string, depth: number): Schema | false {
+    const all = [
+      ...(ref === undefined ? [] : [[this.#targets.of(ref, `${path}.$ref`), `${path}.$ref`] as const]),
+      ...(allOf === undefined
+        ? []
+        : listOf(allOf, `${path}.allOf`).map((one, at) => [one, `${path}.allOf[${at}]`] as const)),
+    ];
+    return all.reduce<Schema | false>(
+      (merged, [value, where]) => this.#merged(merged, this.#flattened(value, where, depth), path),
+      own,
+    );
+  }
+
+  #flattened(value: unknown, where: string, depth: number): Schema | false {
+    const path = shortPath(where);
+    const schema = this.#dialect(value, path, depth + 1);
+    return schema && this.#flat(schema, path, depth + 1);
+  }
+
+  #merged(one: Schema | false, other: Schema | false, path: string): Schema | false {
+    return mergeSchemas(one, other, (key) =>
+      invalidInput(`${path}: two of its schemas have ${key}, which is not supported together. Write one of them.`),
+    );
+  }
+
+  /** Returns the grammar of a schema without references and `allOf`. */
+  #plain(schema: Schema, path: string, depth: number): Grammar {
+    const form = FORMS.find((key) => Object.hasOwn(schema, key));
+    switch (form) {
+      case 'if': {
+        const { if: condition, then = true, else: other = true, ...rest } = schema;
+        const options = [{ allOf: [condition, then] }, { allOf: [{ not: condition }, other] }];
+        return this.#options(options, rest, path, depth);
       }
+      case 'anyOf':
+      case 'oneOf': {
+        const { [form]: options, ...rest } = schema;
+        return this.#options(listOf(options, `${path}.${form}`), rest, `${path}.${form}`, depth, form === 'oneOf');
+      }
+      case 'not':
+        return this.#not(schema, path, depth);
+      case 'enum':
+        return this.#literals(schema, `${path}.enum`, depth);
+      default:
+        return oneOf((typesOf(schema, path) ?? ALL_TYPES).map((type) => this.#ofType(type, schema, path, depth)));
     }
+  }
+
+  /** Returns the alternatives, each together with the rest of the schema. Those that no value fits are left out. */
+  #options(options: readonly unknown[], rest: Schema, path: string, depth: number, isOneOf = false): Grammar {
+    const all = options.map((option, at) => {
+      const where = `${path}[${at}]`;
+      return this.#merged(rest, this.#flattened(option, where, depth), where);
+    });
+    if (isOneOf) this.#checkDisjoint(all, path, depth);
+    const isAlone = Object.keys(rest).length === 0;
+    const grammars = all.flatMap((flat, at) => {
+      const where = `${path}[${at}]`;
+      if (!flat) return [];
+      return [isAlone ? this.#grammar(options[at], where, depth + 1) : this.#plain(flat, where, depth + 1)];
+    });
+    if (grammars.length > 0) return oneOf(grammars);
+    throw invalidInput(`${path}: no value fits any of them.`);
+  }
+
+  #checkDisjoint(options: readonly (Schema | false)[], path: string, depth: number): void {
+    if (options.length > MAX_COMPARED)
+      throw invalidInput(
+        `${path}: it has ${options.length} schemas; at most ${MAX_COMPARED} are supported. Use anyOf.`,
+      );
+    const flatten = (value: unknown): Schema | false => this.#flattened(value, path, depth);
+    for (const [at, one] of options.entries())
+      for (const [its, other] of options.entries())
+        if (at !== its && !excludes(one, other, flatten))
+          throw invalidInput(
+            `${path}: a value may fit both [${Math.min(at, its)}] and [${Math.max(at, its)}]. Use anyOf, or schemas that differ in their type, in a required property, or in its values.`,
+          );
+  }
+
+  /** Types are all that values can be without. */
+  #not({ not, ...rest }: Schema, path: string, depth: number): Grammar {
+    const excluded = this.#flattened(not, `${path}.not`, depth);
+    if (!excluded) return this.#plain(rest, path, depth);
+    const { type: _, ...more } = excluded;
+    const without = typesOf(excluded, `${path}.not`);
+    const types = typesOf(rest, path) ?? ALL_TYPES;
+    if (!without || Object.keys(more).length > 0 || (without.includes('integer') && types.includes('number')))
+      throw invalidInput(`${path}.not: only { "type": … } is supported in it.`);
+    const type = types.filter((one) => !without.includes(one) && !(one === 'integer' && without.includes('number')));
+    if (type.length > 0) return this.#plain({ ...rest, type }, path, depth);
+    throw invalidInput(`${path}.not: no value fits it.`);
+  }
+
+  /** Returns those of the values that fit the rest of the schema. */
+  #literals(schema: Schema, path: string, depth: number): Grammar {
+    const { enum: list, ...rest } = schema;
+    const values = listOf(list, path);
+    const types = typesOf(rest, path);
+    const ofType = values.filter((value) => types?.some((type) => isOfType(value, type)) ?? true);
+    const fits = Object.keys(rest).every((key) => key === 'type') ? undefined : matcher(this.#plain(rest, path, depth));
+    const fit = fits ? ofType.filter((value) => fits(JSON.stringify(value))) : ofType;
+    if (fit.length > 0) return literals(fit);
+    throw invalidInput(
+      `${path}: no value in it ${ofType.length > 0 ? 'fits the rest of the schema' : "is of the schema's type"}.`,
+    );
   }
 
   #ofType(type: Type, schema: Schema, path: string, depth: number): Grammar {
     switch (type) {
-      case 'object':
-        return this.#object(schema, path, depth);
+      case 'object': {
+        const reader = {
+          grammar: (value: unknown, where: string) => this.#grammar(value, where, depth + 1),
+          flatten: (value: unknown, where: string) => this.#flattened(value, where, depth),
+          budget: this.#budget,
+        };
+        return objectGrammar(schema, path, reader);
+      }
       case 'array':
         return this.#list(schema, path, depth);
       case 'string': {
-        const [min, max] = countsOf(schema, 'minLength', 'maxLength', path);
-        return this.#shared(`string ${min} ${max}`, () => string(min, max));
+        const limits = JSON.stringify([schema['minLength'], schema['maxLength'], schema['patterns']]);
+        return this.#shared(`string ${limits}`, () => stringGrammar(schema, path, this.#budget));
       }
       case 'number':
       case 'integer': {
         const bounds = JSON.stringify(OF_NUMBERS.map((key) => schema[key]));
-        return this.#shared(`${type} ${bounds}`, () => numberGrammar(type, schema, path));
+        return this.#shared(`${type} ${bounds}`, () => numberGrammar(type, schema, path, this.#budget));
       }
       case 'boolean':
         return BOOLEAN;
@@ -149,81 +258,30 @@ class SchemaReader {
     return grammar;
   }
 
-  #object(schema: Schema, path: string, depth: number): Grammar {
-    const { properties = {}, required = [], additionalProperties: more } = schema;
-    if (!isPlainObject(properties))
-      throw invalidInput(`${path}.properties: expected schemas by name, got ${describeValue(properties)}.`);
-    if (!Array.isArray(required) || !required.every((name): name is string => typeof name === 'string'))
-      throw invalidInput(`${path}.required: expected a list of names, got ${describeValue(required)}.`);
-    const names = Object.keys(properties);
-    const isRequired = new Set(required);
-    const foreign = [...isRequired].filter((name) => !Object.hasOwn(properties, name));
-    if (more === false && foreign.length > 0)
-      throw invalidInput(
-        `${path}.required: "${shorten(foreign[0]!)}" is not in properties, and additionalProperties is false.`,
-      );
-    if (names.length + foreign.length === 0 && more === undefined) return OBJECT;
-    // Those that the schema does not name are left out, unless it speaks of them.
-    const others =
-      more === undefined || more === false ? undefined : this.#grammar(more, `${path}.additionalProperties`, depth + 1);
-    const members = [
-      ...names.map((name) => ({
-        name,
-        value: this.#grammar(properties[name], `${path}.properties.${name}`, depth + 1),
-      })),
-      ...foreign.map((name) => ({ name, value: others ?? VALUE })),
-    ].map(({ name, value }) => ({ key: nameRest(name), value, isRequired: isRequired.has(name) }));
-    return object(members, others && { key: nameRestBut([...names, ...foreign]), value: others });
-  }
-
   #list(schema: Schema, path: string, depth: number): Grammar {
     const { prefixItems: prefix = [], items, uniqueItems = false } = schema;
     if (!Array.isArray(prefix))
       throw invalidInput(`${path}.prefixItems: expected a list of schemas, got ${describeValue(prefix)}.`);
-    if (uniqueItems !== false) throw invalidInput(`${path}.uniqueItems: only false is supported.`);
+    if (typeof uniqueItems !== 'boolean')
+      throw invalidInput(`${path}.uniqueItems: expected true or false, got ${describeValue(uniqueItems)}.`);
     const [min, max] = countsOf(schema, 'minItems', 'maxItems', path);
     const first = prefix.map((one, at) => this.#grammar(one, `${path}.prefixItems[${at}]`, depth + 1));
-    const others = items === undefined || items === false ? VALUE : this.#grammar(items, `${path}.items`, depth + 1);
+    const isNone = items !== undefined && inDialect(items, `${path}.items`) === false;
+    const others = items === undefined || isNone ? VALUE : this.#grammar(items, `${path}.items`, depth + 1);
     // Items that the schema does not describe are left out.
-    const isClosed = items === false || (items === undefined && first.length > 0);
-    if (items === false && min > first.length)
+    const isClosed = isNone || (items === undefined && first.length > 0);
+    if (isNone && min > first.length)
       throw invalidInput(`${path}.minItems: ${min} is more than the ${first.length} that prefixItems and items allow.`);
-    return list(first, others, min, isClosed ? Math.min(max, Math.max(min, first.length)) : max);
-  }
-
-  #referred(ref: unknown, path: string, depth: number): Grammar {
-    if (typeof ref !== 'string' || (ref !== '#' && !ref.startsWith('#/')))
-      throw invalidInput(`${path}: expected a part of this schema, such as "#/$defs/name", got ${describeValue(ref)}.`);
-    const known = this.#rules.get(ref);
-    if (known) return known;
-    const rule: Rule = { kind: 'rule' };
-    this.#rules.set(ref, rule);
-    let target = this.#root;
-    for (const part of ref.split('/').slice(1)) {
-      const key = unescape(part);
-      const isThere = typeof target === 'object' && target !== null && Object.hasOwn(target, key);
-      if (!isThere) throw invalidInput(`${path}: the schema has no ${shorten(ref)}.`);
-      target = (target as Schema)[key];
-    }
-    rule.body = this.#grammar(target, `${this.#where}${ref.slice(1).replaceAll('/', '.')}`, depth + 1);
-    return rule;
+    const most = isClosed ? Math.min(max, Math.max(min, first.length)) : max;
+    if (!uniqueItems || most <= 1) return list(first, others, min, most);
+    if (first.length > 0) throw invalidInput(`${path}.uniqueItems: it is not supported beside prefixItems.`);
+    return uniqueList(others, min, most, path, this.#budget);
   }
 }
 
 /** Returns a path with its beginning and its end. */
 function shortPath(path: string): string {
   return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH / 2)}…${path.slice(-MAX_PATH / 2)}` : path;
-}
-
-/** Returns a part of a JSON Pointer in a URL as it was before it was escaped. */
-function unescape(part: string): string {
-  let decoded = part;
-  try {
-    decoded = decodeURIComponent(part);
-  } catch {
-    // A percent sign that escapes nothing stands for itself.
-  }
-  return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function typesOf({ type }: Schema, path: string): readonly Type[] | undefined {
@@ -233,32 +291,6 @@ function typesOf({ type }: Schema, path: string): readonly Type[] | undefined {
   throw invalidInput(
     `${path}.type: expected one of ${TYPES.join(', ')}, or a list of them, got ${describeValue(type)}.`,
   );
-}
-
-/** Returns the least and the most of something that is counted. */
-function countsOf(schema: Schema, least: string, most: string, path: string): readonly [min: number, max: number] {
-  const [min, max] = [schema[least] ?? 0, schema[most] ?? Infinity] as [number, number];
-  for (const [key, value] of [
-    [least, min],
-    [most, max],
-  ] as const)
-    if (schema[key] !== undefined && !(Number.isInteger(value) && value >= 0))
-      throw invalidInput(`${path}.${key}: expected a whole number from 0 on, got ${describeValue(value)}.`);
-  if (min > max) throw invalidInput(`${path}: ${least} is ${min}, and ${most} is ${max}.`);
-  return [min, max];
-}
-
-/** @throws `invalid-input` if it is no list, or an empty one */
-function listOf(value: unknown, path: string): readonly unknown[] {
-  if (Array.isArray(value) && value.length > 0) return value;
-  throw invalidInput(`${path}: expected a list with at least one, got ${describeValue(value)}.`);
-}
-
-/** Returns those of the values that have one of the types. */
-function literalsOf(values: readonly unknown[], types: readonly Type[] | undefined, path: string): Grammar {
-  const fit = values.filter((value) => types?.some((type) => isOfType(value, type)) ?? true);
-  if (fit.length > 0) return literals(fit);
-  throw invalidInput(`${path}: no value in it is of the schema's type.`);
 }
 
 function isOfType(value: unknown, type: Type): boolean {

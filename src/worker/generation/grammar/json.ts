@@ -1,7 +1,6 @@
 /** Grammars of JSON values, without spaces before and after them. */
 import {
   anyOf,
-  bytes,
   choice,
   oneOf,
   optional,
@@ -12,29 +11,17 @@ import {
   type Grammar,
   type Rule,
 } from './grammar.js';
-import { foldTrie } from './trie.js';
+import { PLAIN, WIDE } from './characters.js';
+import { foldTrie, oneOfTexts } from './trie.js';
 
 /** Between two parts of a value: nothing, a space, or a new line and its indentation. So spaces come to an end. */
 export const SPACE: Grammar = optional(choice(text(' '), sequence(text('\n'), repeat(text(' '), 0, 16))));
-const COMMA = sequence(text(','), SPACE);
+export const COMMA = sequence(text(','), SPACE);
 const COLON = sequence(text(':'), SPACE);
 const QUOTE = text('"');
 
 const DIGIT = anyOf('0123456789');
 const HEX = anyOf('0123456789abcdefABCDEF');
-const MORE = bytes([0x80, 0xbf]);
-/** The characters that are not ASCII, as UTF-8 has them. */
-const WIDE: Grammar = choice(
-  sequence(bytes([0xc2, 0xdf]), MORE),
-  sequence(bytes([0xe0, 0xe0]), bytes([0xa0, 0xbf]), MORE),
-  sequence(bytes([0xe1, 0xec], [0xee, 0xef]), MORE, MORE),
-  sequence(bytes([0xed, 0xed]), bytes([0x80, 0x9f]), MORE),
-  sequence(bytes([0xf0, 0xf0]), bytes([0x90, 0xbf]), MORE, MORE),
-  sequence(bytes([0xf1, 0xf3]), MORE, MORE, MORE),
-  sequence(bytes([0xf4, 0xf4]), bytes([0x80, 0x8f]), MORE, MORE),
-);
-/** The characters of ASCII that a string has as they are. */
-const PLAIN = bytes([0x20, 0x21], [0x23, 0x5b], [0x5d, 0x7f]);
 /** Halves of surrogate pairs are left out: each escape is one character. */
 const ESCAPE: Grammar = sequence(
   text('\\'),
@@ -54,6 +41,16 @@ const CHARACTER = choice(PLAIN, WIDE, ESCAPE);
 /** Returns a string of so many characters. */
 export function string(min = 0, max = Infinity): Grammar {
   return sequence(QUOTE, repeat(CHARACTER, min, max), QUOTE);
+}
+
+/** Returns a string of this content. */
+export function stringOf(content: Grammar): Grammar {
+  return sequence(QUOTE, stringRest(content));
+}
+
+/** Returns a string of this content after its first quotation mark. */
+export function stringRest(content: Grammar): Grammar {
+  return sequence(content, QUOTE);
 }
 
 /** Returns the rest of a name after its first quotation mark. */
@@ -89,13 +86,7 @@ function plainBut(characters: readonly string[]): Bytes {
 
 /** Returns one of these values, each as `JSON.stringify` writes it. */
 export function literals(values: readonly unknown[]): Grammar {
-  const texts = values.map((value) => JSON.stringify(value));
-  return foldTrie(texts, (next, isEnd) =>
-    oneOf([
-      ...(isEnd ? [sequence()] : []),
-      ...Array.from(next, ([character, rest]) => sequence(text(character), rest)),
-    ]),
-  );
+  return oneOfTexts(values.map((value) => JSON.stringify(value)));
 }
 
 /** A number has this many digits before its decimal point, and this many after it: as many as JavaScript represents. */
@@ -120,29 +111,54 @@ export interface Member {
   /** Its name, after the first quotation mark. */
   readonly key: Grammar;
   readonly value: Grammar;
+}
+
+/** A member that an object has in its place. */
+export interface NamedMember extends Member {
   readonly isRequired: boolean;
 }
 
 /**
- * Returns an object with these members, in this order.
- * @param others any number of members after them
+ * Returns an object with these members, in this order; undefined if none has so many.
+ * @param others the members after them, any of these
+ * @param min the least number of members; at most one of the others is counted, as their names may be the same
  */
-export function object(members: readonly Member[], others?: Pick<Member, 'key' | 'value'>): Grammar {
-  const pair = ({ key, value }: Pick<Member, 'key' | 'value'>): Grammar => sequence(key, COLON, value);
-  // From the last member to the first: what may come from here on, after a quotation mark; whether there may be
-  // nothing; and what may come after the member before.
-  let after = others ? repeat(sequence(COMMA, QUOTE, pair(others)), 0) : sequence();
-  let rest = others && sequence(pair(others), after);
-  let mayEnd = true;
+export function object(
+  members: readonly NamedMember[],
+  others: readonly Member[] = [],
+  min = 0,
+  max = Infinity,
+): Grammar | undefined {
+  const pair = ({ key, value }: Member): Grammar => sequence(key, COLON, value);
+  const other = others.length === 0 ? undefined : oneOf(others.map(pair));
+  // By the number of members before, of which those from the last one on make no difference: what may come from here on,
+  // after a quotation mark, and what may come after the member before.
+  const last = max < Infinity ? max : min;
+  const counts = Array.from({ length: last + 1 }, (_, count) => count);
+  const isEnough = (count: number): boolean => count >= min;
+  let rest = counts.map((count) => {
+    if (!other || count >= max || count + 1 < min) return undefined;
+    return sequence(other, repeat(sequence(COMMA, QUOTE, other), 0, max - count - 1));
+  });
+  let mayEnd = counts.map(isEnough);
+  const following = (): readonly (Grammar | undefined)[] =>
+    counts.map((count) => {
+      const next = rest[count] && sequence(COMMA, QUOTE, rest[count]);
+      return mayEnd[count] ? (next ? optional(next) : sequence()) : next;
+    });
   for (const member of members.toReversed()) {
-    const begun = sequence(pair(member), after);
-    rest = member.isRequired || !rest ? begun : choice(begun, rest);
-    mayEnd &&= !member.isRequired;
-    const next = sequence(COMMA, QUOTE, rest);
-    after = mayEnd ? optional(next) : next;
+    const after = following();
+    rest = counts.map((count) => {
+      const then = count < max ? after[Math.min(count + 1, last)] : undefined;
+      const begun = then && sequence(pair(member), then);
+      const skipped = member.isRequired ? undefined : rest[count];
+      return begun && skipped ? choice(begun, skipped) : (begun ?? skipped);
+    });
+    if (member.isRequired) mayEnd = counts.map(() => false);
   }
-  const all = rest ? sequence(QUOTE, rest) : sequence();
-  return sequence(text('{'), SPACE, mayEnd ? optional(all) : all, SPACE, text('}'));
+  const all = rest[0] && sequence(QUOTE, rest[0]);
+  if (!all && !mayEnd[0]) return undefined;
+  return sequence(text('{'), SPACE, all ? (mayEnd[0] ? optional(all) : all) : sequence(), SPACE, text('}'));
 }
 
 /**
@@ -167,5 +183,5 @@ export function list(items: readonly Grammar[], others: Grammar, min = 0, max = 
 /** Any value. */
 export const VALUE: Rule = { kind: 'rule' };
 /** Any object. */
-export const OBJECT: Grammar = object([], { key: sequence(repeat(CHARACTER, 0), QUOTE), value: VALUE });
+export const OBJECT: Grammar = object([], [{ key: sequence(repeat(CHARACTER, 0), QUOTE), value: VALUE }])!;
 VALUE.body = choice(OBJECT, list([], VALUE), string(), NUMBER, BOOLEAN, NULL);

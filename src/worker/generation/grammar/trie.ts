@@ -1,5 +1,5 @@
 /** Texts that begin alike have their beginning once. */
-import type { Grammar } from './grammar.js';
+import { oneOf, sequence, text, type Grammar } from './grammar.js';
 
 interface Node {
   readonly next: Map<string, Node>;
@@ -37,4 +37,14 @@ export function foldTrie(
     grammars.set(node, make(next, node.isEnd));
   }
   return grammars.get(root)!;
+}
+
+/** Returns one of these texts. */
+export function oneOfTexts(texts: readonly string[]): Grammar {
+  return foldTrie(texts, (next, isEnd) =>
+    oneOf([
+      ...(isEnd ? [sequence()] : []),
+      ...Array.from(next, ([character, rest]) => sequence(text(character), rest)),
+    ]),
+  );
 }

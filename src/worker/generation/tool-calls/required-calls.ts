@@ -41,8 +41,7 @@ function argumentsGrammar(parameters: unknown, where: string): Grammar {
     throw invalidInput(
       `${where}: expected a JSON Schema of the type object, such as { type: 'object', properties: {} }, got ${describeValue(type ?? parameters)}.`,
     );
-  const isWhole = ['$ref', 'anyOf', 'allOf', 'oneOf', 'enum', 'const'].some((key) => key in parameters);
-  return schemaGrammar(isWhole ? parameters : { ...parameters, type: 'object' }, where);
+  return schemaGrammar({ ...parameters, type: 'object' }, where);
 }
 
 /** Returns any text up to a mark of ASCII, with the mark. */

@@ -37,6 +37,14 @@ export function randomSchema(random: () => number, depth = 2): Schema {
     () => ({ enum: some(VALUES, VALUES.length).concat(['always']) }),
     () => ({ type: 'string', enum: ['red', 3, '緑'] }),
     () => ({ const: VALUES[below(VALUES.length)] }),
+    () => ({ type: 'number', minimum: -1.25, exclusiveMaximum: 0.1 + below(3) }),
+    () => ({ type: 'integer', multipleOf: 1 + below(30), minimum: 0, maximum: 1000 }),
+    () => ({ type: 'number', multipleOf: 0.25, exclusiveMinimum: 0, maximum: 1 + below(50) }),
+    () => ({ type: 'string', pattern: ['^[A-Z]{2}-\\d{3}$', '^(?:ä|bc|[^d\\s]){1,4}$', '^x?$'][below(3)] }),
+    () => ({ type: 'string', pattern: '^(?!.*00)(?=.*[a-c])[a-f0-9]+$', maxLength: 1 + below(8) }),
+    () => ({ type: 'string', format: ['date', 'time', 'uuid', 'ipv4'][below(4)] }),
+    () => ({ enum: [-3, 'red', 12, 'blue', null], minimum: below(20), minLength: 4, type: ['number', 'string'] }),
+    () => ({ type: ['boolean', 'null', 'integer'], not: { type: 'null' }, minimum: 7, maximum: 7 }),
   ];
   const nodes = [
     () => {
@@ -54,6 +62,48 @@ export function randomSchema(random: () => number, depth = 2): Schema {
     () => ({ type: 'array', prefixItems: [inner(), inner()], items: false, minItems: below(3) }),
     () => ({ anyOf: [inner(), inner()], description: 'One of two' }),
     () => ({ allOf: [inner()] }),
+    () => ({
+      oneOf: ['a', 'b'].map((kind) => ({
+        type: 'object',
+        properties: { kind: { type: 'string', const: kind }, of: inner() },
+        required: ['kind'],
+        additionalProperties: false,
+      })),
+    }),
+    () => ({
+      type: 'object',
+      properties: { one: inner() },
+      anyOf: [{ required: ['one'] }, { properties: { two: { enum: [2] } }, required: ['two'] }],
+    }),
+    () => ({
+      allOf: [
+        { type: 'object', properties: { a: inner(), b: { minimum: 2, maximum: 9 } }, required: ['b'] },
+        { type: 'object', properties: { b: { type: 'integer', maximum: 7 } }, maxProperties: 2 },
+      ],
+    }),
+    () => ({
+      type: 'object',
+      propertyNames: { enum: ['x', 'y', 'z'] },
+      additionalProperties: inner(),
+      minProperties: below(3),
+      maxProperties: 2,
+    }),
+    () => ({
+      type: 'object',
+      properties: { id: { const: 1 } },
+      patternProperties: { '^[a-c]{2}$': { type: 'boolean' } },
+      additionalProperties: false,
+      maxProperties: 3,
+    }),
+    () => ({ type: 'array', items: { type: 'integer', minimum: 0, maximum: 20 }, uniqueItems: true, maxItems: 4 }),
+    () => ({ type: 'array', items: { enum: ['a', 'b', 3] }, uniqueItems: true, minItems: below(4) }),
+    () => ({
+      if: { type: 'array' },
+      // oxlint-disable-next-line unicorn/no-thenable
+      then: { maxItems: 0 },
+      else: { minimum: 5, maximum: 5 },
+      type: ['array', 'number'],
+    }),
   ];
   const kinds = depth > 0 && random() < 0.75 ? nodes : leaves;
   return kinds[below(kinds.length)]!();

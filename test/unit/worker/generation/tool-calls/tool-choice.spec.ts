@@ -208,7 +208,7 @@ test('what cannot be asked for is refused with the remedy', async () => {
       'The parameters of the tool "f": expected a JSON Schema',
     ],
     [
-      () => choose('required', [tool('f', { properties: { a: { not: {} } } })]),
+      () => choose('required', [tool('f', { properties: { a: { not: { minLength: 1 } } } })]),
       'The parameters of the tool "f".properties.a.not',
     ],
     [() => choose('required', [f], { stop: 'a' }), 'params.toolChoice: it is not supported together with stop'],
