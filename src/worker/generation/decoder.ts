@@ -10,6 +10,7 @@ import { hasRows, type CacheTensor, type DecoderInterface } from './decoder-inte
 import type { Embedder } from './embedder.js';
 import { canJoin, joinRows, type PaddingSide, type RowOfCache } from './join-rows.js';
 import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
+import type { Positions } from './soft-tokens.js';
 
 /** What a run returns. */
 export interface DecoderStep {
@@ -128,6 +129,14 @@ export class Decoder {
     return rows.map((row, index) => row.slice(start - pads[index]!));
   }
 
+  /** Returns the positions of tokens on three axes, as models of pictures count them. */
+  #positionsOf(row: readonly number[]): Positions {
+    const pictures = this.#embedder?.pictures?.vectors;
+    if (pictures) return pictures.positionsOf(row);
+    const same = range(0, row.length);
+    return [same, same, same];
+  }
+
   #ids(rows: readonly (readonly number[])[]): Tensors {
     const { name, dtype } = this.#interface.ids!;
     return { [name]: matrix(dtype, rows) };
@@ -158,8 +167,16 @@ export class Decoder {
       }),
     );
     add(positions, (dtype) => {
-      const found = each(dtype, ({ length }, pad) => range(start - pad, length));
-      return positions!.dims.length === 3 ? ofEachAxis(found) : found;
+      if (positions!.dims.length < 3) return each(dtype, ({ length }, pad) => range(start - pad, length));
+      const found = rows.map((row) => this.#positionsOf(row));
+      return stack(
+        [0, 1, 2].map((axis) =>
+          matrix(
+            dtype,
+            found.map((axes, index) => axes[axis]!.slice(start - pads[index]!)),
+          ),
+        ),
+      );
     });
     add(useCache, () => ({ dtype: 'bool', dims: [1], data: Uint8Array.of(start > 0 ? 1 : 0) }));
     add(keptLogits, (dtype) => integers(dtype, keptLogits!.dims.length === 0 ? [] : [1], [1]));
@@ -171,11 +188,6 @@ export class Decoder {
 function matrix(dtype: DType, rows: readonly (readonly number[])[]): Tensor {
   const values = rows.flat();
   return integers(dtype, [rows.length, values.length / rows.length], values);
-}
-
-/** Returns the positions of texts on three axes, as models of pictures count them: time, height and width are the same. */
-function ofEachAxis(positions: Tensor): Tensor {
-  return stack([positions, positions, positions]);
 }
 
 function range(start: number, end: number): number[] {

@@ -6,13 +6,24 @@ import { toFloats } from '../tensors/tensors.js';
 /** Numbers from here on are no tokens of a vocabulary: each stands for one vector. */
 const FIRST = 2 ** 32;
 
-/** The vectors of one picture. */
-export interface SoftPicture {
+/** A picture that becomes vectors. */
+export interface SoftSource {
+  /** The same for the same picture alone. */
   readonly key: string;
+  /** How many vectors it becomes. */
+  readonly count: number;
+  /** How many rows and columns of vectors it has, if they have positions by both. */
+  readonly grid?: { readonly rows: number; readonly columns: number };
+}
+
+/** The vectors of one picture. */
+export interface SoftPicture extends SoftSource {
   /** The number of the first vector. */
   readonly first: number;
-  readonly count: number;
 }
+
+/** The positions of tokens on three axes: time, height and width. */
+export type Positions = readonly [number[], number[], number[]];
 
 interface Entry extends SoftPicture {
   /** How many prompts use it now. */
@@ -38,13 +49,12 @@ export class SoftTokens {
 
   /**
    * Returns the numbers of a picture's vectors, which stay until `release`.
-   * @param key the same for the same picture alone
-   * @param make makes the vectors, `count` of them, if they are not cached
+   * @param make makes the vectors, if they are not cached
    */
-  async hold(key: string, count: number, make: () => Promise<Tensor>): Promise<SoftPicture> {
+  async hold({ key, count, grid }: SoftSource, make: () => Promise<Tensor>): Promise<SoftPicture> {
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = { key, first: this.#next, count, users: 0, vectors: make().then(toFloats) };
+      entry = { key, first: this.#next, count, users: 0, vectors: make().then(toFloats), ...(grid && { grid }) };
       this.#next += count;
       this.#entries.set(key, entry);
     }
@@ -71,13 +81,36 @@ export class SoftTokens {
 
   /** Returns the vector of a number; undefined for a token of the vocabulary. */
   vectorOf(number: number): Float32Array | undefined {
-    if (number < FIRST) return undefined;
-    for (const { first, count, data } of this.#entries.values()) {
-      const at = number - first;
-      if (at < 0 || at >= count || !data) continue;
-      const size = data.length / count;
-      return data.subarray(at * size, (at + 1) * size);
+    const entry = this.#entryOf(number);
+    if (!entry) return undefined;
+    const [size, at] = [entry.data!.length / entry.count, number - entry.first];
+    return entry.data!.subarray(at * size, (at + 1) * size);
+  }
+
+  /** Returns the positions of a prompt, on three axes. A picture's vectors stand side by side, and texts after them. */
+  positionsOf(numbers: readonly number[]): Positions {
+    const found: Positions = [[], [], []];
+    let next = 0;
+    while (found[0].length < numbers.length) {
+      const { grid = { rows: 1, columns: 1 } } = this.#entryOf(numbers[found[0].length]!) ?? {};
+      const { rows, columns } = grid;
+      for (let at = 0; at < rows * columns; at++) {
+        found[0].push(next);
+        found[1].push(next + Math.floor(at / columns));
+        found[2].push(next + (at % columns));
+      }
+      next += Math.max(rows, columns);
     }
+    // The prompt may end within a picture.
+    for (const axis of found) axis.length = numbers.length;
+    return found;
+  }
+
+  /** Returns the picture of a number; undefined for a token of the vocabulary. */
+  #entryOf(number: number): Entry | undefined {
+    if (number < FIRST) return undefined;
+    for (const entry of this.#entries.values())
+      if (number >= entry.first && number < entry.first + entry.count && entry.data) return entry;
     throw new Error(`No picture has the number ${number}.`);
   }
 

@@ -26,6 +26,8 @@ from PIL import Image
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+import qwen_vl
+
 HERE = pathlib.Path(__file__).resolve().parent
 NEW_TOKENS = 16
 TEXTS = [
@@ -193,8 +195,20 @@ def answer(model, processor, images, messages):
     return inputs, found
 
 
+def export_smolvlm(model, folder, side):
+    export_vision(model, folder, side)
+    text_model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**{key: value for key, value in model.config.text_config.to_dict().items() if key not in ("model_type", "architectures")})).eval()
+    text_model.model.load_state_dict(model.model.text_model.state_dict())
+    text_model.lm_head.load_state_dict(model.lm_head.state_dict())
+    export_text(text_model, folder)
+
+
 def make(name):
-    model, processor, side = make_smolvlm()
+    folder = HERE / name
+    if name == "smolvlm":
+        model, processor, side = make_smolvlm()
+    else:
+        model, processor = qwen_vl.build(name, qwen_vl.tokenizer_of(folder, TEXTS))
     for seed in range(200):
         spread(model, seed)
         answers = [answer(model, processor, *one) for one in asked()]
@@ -202,32 +216,50 @@ def make(name):
             break
     else:
         raise SystemExit("no seed gives answers that are decided")
-    folder = HERE / name
     shutil.rmtree(folder / "onnx", ignore_errors=True)
     (folder / "onnx").mkdir(parents=True)
     processor.save_pretrained(folder)
-    for file in ("special_tokens_map.json", "video_preprocessor_config.json"):
+    for file in ("special_tokens_map.json", "video_preprocessor_config.json", "added_tokens.json", "merges.txt", "vocab.json"):
         (folder / file).unlink(missing_ok=True)
     model.config.architectures = [type(model).__name__]
     model.config.save_pretrained(folder)
-    transformers.GenerationConfig(max_new_tokens=NEW_TOKENS, eos_token_id=model.config.text_config.eos_token_id, bos_token_id=model.config.text_config.bos_token_id, pad_token_id=model.config.pad_token_id).save_pretrained(folder)
-    export_vision(model, folder / "onnx", side)
-    text_model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**{key: value for key, value in model.config.text_config.to_dict().items() if key not in ("model_type", "architectures")})).eval()
-    text_model.model.load_state_dict(model.model.text_model.state_dict())
-    text_model.lm_head.load_state_dict(model.lm_head.state_dict())
-    export_text(text_model, folder / "onnx")
+    # Qwen's writes it for its half of texts alone.
+    config = folder / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "architectures": model.config.architectures}, indent=2) + "\n")
+    text = model.config.text_config
+    transformers.GenerationConfig(max_new_tokens=NEW_TOKENS, eos_token_id=text.eos_token_id, bos_token_id=text.bos_token_id, pad_token_id=text.pad_token_id).save_pretrained(folder)
+    if name == "smolvlm":
+        export_smolvlm(model, folder / "onnx", side)
+    else:
+        qwen_vl.export(name, model, folder / "onnx", clean)
     rows = []
     for (images, messages), (inputs, found) in zip(asked(), answers):
         start = inputs["input_ids"].shape[1]
-        pixels = inputs.get("pixel_values")
         rows.append({
-            "images": images, "messages": messages, "inputIds": inputs["input_ids"][0].tolist(),
-            # Of each tile: every 97th value, in the order of the tensor.
-            "tiles": [] if pixels is None else [[round(value, 6) for value in tile.flatten()[::97].tolist()] for tile in pixels[0]],
+            "images": images, "messages": messages, "inputIds": inputs["input_ids"][0].tolist(), "tiles": tiles_of(inputs),
             "tokens": found.sequences[0, start:].tolist(), "text": processor.tokenizer.decode(found.sequences[0, start:], skip_special_tokens=True),
         })
     check(folder / "onnx", model, rows, answers)
     return rows
+
+
+def tiles_of(inputs):
+    """Every 97th value of each tile, or of each grid of patches, in the order of the tensor."""
+    pixels = inputs.get("pixel_values")
+    if pixels is None:
+        return []
+    tiles = pixels.split([int(grid.prod()) for grid in inputs["image_grid_thw"]]) if "image_grid_thw" in inputs else pixels[0]
+    return [[round(value, 6) for value in tile.flatten()[::97].tolist()] for tile in tiles]
+
+
+def features_of(encoder, inputs):
+    """What the encoder makes of the pictures."""
+    pixels = inputs["pixel_values"].numpy()
+    if "image_grid_thw" not in inputs:
+        return encoder.run(None, {"pixel_values": pixels, "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(bool)})[0]
+    grids = inputs["image_grid_thw"].numpy()
+    parts = np.split(pixels, np.cumsum(grids.prod(1))[:-1])
+    return np.concatenate([encoder.run(None, {"pixel_values": part, encoder.get_inputs()[1].name: grid[None]})[0] for part, grid in zip(parts, grids)])
 
 
 def check(folder, model, rows, answers):
@@ -236,11 +268,14 @@ def check(folder, model, rows, answers):
     for row, (inputs, _) in zip(rows, answers):
         ids = inputs["input_ids"].numpy()
         embeds = parts["embed_tokens"].run(None, {"input_ids": ids})[0]
+        positions = np.arange(ids.shape[1])[None]
         if "pixel_values" in inputs:
-            features = parts["vision_encoder"].run(None, {"pixel_values": inputs["pixel_values"].numpy(), "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(bool)})[0]
+            features = features_of(parts["vision_encoder"], inputs)
             embeds[ids == model.config.image_token_id] = features.reshape(-1, features.shape[-1])
+        if hasattr(model.model, "get_rope_index"):
+            positions = model.model.get_rope_index(inputs["input_ids"], inputs.get("image_grid_thw"))[0].numpy()
         decoder = parts["decoder_model_merged"]
-        feeds = {"inputs_embeds": embeds, "attention_mask": np.ones_like(ids), "position_ids": np.arange(ids.shape[1])[None]}
+        feeds = {"inputs_embeds": embeds, "attention_mask": np.ones_like(ids), "position_ids": positions}
         for one in decoder.get_inputs():
             if one.name.startswith("past"):
                 feeds[one.name] = np.zeros([1, one.shape[1], 0, one.shape[3]], np.float32)
@@ -249,7 +284,7 @@ def check(folder, model, rows, answers):
 
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or ["smolvlm"]
+    names = sys.argv[1:] or ["smolvlm", *qwen_vl.FAMILIES]
     path = HERE / "expected.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     for file, image in PICTURES.items():

@@ -4,18 +4,9 @@
  * `get_image_prompt_string`).
  */
 import type { DecodedImage, Pixels } from '../../../contract/images.js';
-import { TabServeError } from '../../../contract/errors.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
-import {
-  compileTransforms,
-  compose,
-  layout,
-  normalize,
-  resize,
-  toTensor,
-  type Interpolation,
-} from '../../transforms/index.js';
+import { interpolationOf, numbersOf, resizePixels, wrongField } from './picture-fields.js';
 import type { PictureReader, ReadPicture } from './picture-reader.js';
 
 /** The largest side of a picture, whatever the files say. */
@@ -39,20 +30,14 @@ export function idefics3Reader(images: Json, tokens: number): PictureReader {
   const longest = Math.min(edgeOf(images, 'size', 4 * 364), MAX_SIDE);
   const side = edgeOf(images, 'max_image_size', 364);
   const isSplit = images['do_image_splitting'] !== false;
-  const interpolation = interpolationOf(images['resample']);
-  const numbers = compileTransforms(
-    compose(
-      images['do_rescale'] === false ? toTensor({ scale: 1 }) : toTensor({ scale: scaleOf(images) }),
-      ...(images['do_normalize'] === false
-        ? []
-        : [normalize(channels(images, 'image_mean'), channels(images, 'image_std'))]),
-    ),
-  );
+  const numbers = numbersOf(images);
+  const interpolation = interpolationOf(images);
   const resized = (image: DecodedImage | Pixels, ...sizes: readonly (readonly [number, number])[]): Promise<Pixels> =>
     resizePixels(image, sizes, interpolation);
 
   return {
     placeholder: IMAGE,
+    inputs: ['pixel_values', 'pixel_attention_mask'],
     async read(image) {
       const first = images['do_resize'] === false ? image : fit(image, longest);
       const grid = isSplit ? gridOf(first, side) : { rows: 0, columns: 0, width: side, height: side };
@@ -117,18 +102,6 @@ function tilesOf({ data, stride, format }: Pixels, { rows, columns }: Grid, side
   });
 }
 
-/** Resizes a picture one size after the other; each time, its pixels are bytes again. */
-async function resizePixels(
-  image: DecodedImage | Pixels,
-  sizes: readonly (readonly [number, number])[],
-  interpolation: Interpolation,
-): Promise<Pixels> {
-  const [height, width] = sizes.at(-1)!;
-  const steps = sizes.map((size) => resize(size, { interpolation }));
-  const { data } = await compileTransforms(compose(...steps, toTensor({ scale: 1 }), layout('NHWC'))).run(image);
-  return { format: 'RGB', width, height, stride: width * 3, data: Uint8Array.from(data) };
-}
-
 function promptOf({ rows, columns }: Grid, tokens: number): string {
   const tile = IMAGE.repeat(tokens);
   const parts = Array.from({ length: rows }, (_, row) =>
@@ -138,36 +111,9 @@ function promptOf({ rows, columns }: Grid, tokens: number): string {
   return `${before}${AROUND}${WHOLE}${tile}${AROUND}`;
 }
 
-const FILE = 'preprocessor_config.json';
-/** Pillow's numbers. */
-const INTERPOLATIONS: readonly Interpolation[] = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
-
-function interpolationOf(value: unknown): Interpolation {
-  const found = INTERPOLATIONS[(value ?? 1) as number];
-  if (found) return found;
-  throw wrong('resample', "one of Pillow's numbers, 0 to 5", value);
-}
-
 function edgeOf(images: Json, key: 'size' | 'max_image_size', otherwise: number): number {
   const size = images[key] ?? { longest_edge: otherwise };
   const edge = isRecord(size) ? size['longest_edge'] : undefined;
   if (Number.isInteger(edge) && (edge as number) > 0 && (edge as number) <= MAX_SIDE) return edge as number;
-  throw wrong(key, `{ longest_edge } of 1 to ${MAX_SIDE}`, size);
-}
-
-function scaleOf(images: Json): number {
-  const scale = images['rescale_factor'] ?? 1 / 255;
-  if (typeof scale === 'number') return scale;
-  throw wrong('rescale_factor', 'a number', scale);
-}
-
-function channels(images: Json, key: 'image_mean' | 'image_std'): readonly number[] {
-  const given = images[key] ?? [0.5, 0.5, 0.5];
-  const list = typeof given === 'number' ? [given, given, given] : given;
-  if (Array.isArray(list) && list.length === 3 && list.every((one) => typeof one === 'number')) return list;
-  throw wrong(key, 'three numbers', given);
-}
-
-function wrong(key: string, expected: string, value: unknown): TabServeError {
-  return new TabServeError('model-config', `${FILE}: ${key}: expected ${expected}, got ${JSON.stringify(value)}.`);
+  throw wrongField(key, `{ longest_edge } of 1 to ${MAX_SIDE}`, size);
 }

@@ -1,11 +1,10 @@
-import type { Files } from '../../../contract/archive.js';
 import type { Context, InputKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { ImageInput } from '../../../contract/images.js';
 import type { Session, Tensor, Tensors } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { hashOf } from '../../../shared/hash.js';
-import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { readChat, takeImages, type ChatMessage } from '../../../shared/chat.js';
 import { CHAT_TEMPLATE, TOOL_TEMPLATE } from '../../generation/chat.js';
@@ -16,15 +15,12 @@ import { SoftTokens, type SoftPicture } from '../../generation/soft-tokens.js';
 import type { AnswerStep, GenerateTools, GenerationConfig, Prompt } from '../../handlers/generation-handler.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import type { VisionConfig, VisionParams } from '../../handlers/vision-params.js';
-import { idefics3Reader } from './idefics3.js';
 import type { PictureReader, ReadPicture } from './picture-reader.js';
+import { PREPROCESSOR, PROCESSOR, readerOf } from './picture-readers.js';
 import { IMAGE_TEXT_TO_TEXT_SCHEMA } from './schemas.js';
 import { TextGenerator, type TextGeneratorInput, type TextGeneratorParams } from './text-generator.js';
 
 const ENCODER = 'vision_encoder';
-const [PREPROCESSOR, PROCESSOR] = ['preprocessor_config.json', 'processor_config.json'] as const;
-/** Transformers' default, if the repository does not say how many tokens a tile has. */
-const TOKENS_OF_TILE = 169;
 
 /** A part of a message: a text, or a picture. */
 export type ImageTextPart =
@@ -55,11 +51,12 @@ interface PicturePrompt extends Prompt {
 }
 
 /**
- * Generates text about pictures with a language model that reads them, such as SmolVLM: the next message of a
+ * Generates text about pictures with a language model that reads them, such as SmolVLM or
+ * Qwen2.5-VL: the next message of a
  * conversation whose contents are texts and pictures.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
- * tiles, and the decoder reads both. What the encoder has made of a picture stays in the worker for the next question.
+ * tiles or patches, and the decoder reads both. What the encoder has made of a picture stays in the worker for the next question.
  * Everything else is as in `text_generator`, which runs the same repositories without the encoder: pass
  * `handler: 'text_generator'`, and no picture's weights are downloaded.
  * @sample { "params": { "maxNewTokens": 40 } }
@@ -73,7 +70,13 @@ export class ImageTextToText extends TextGenerator {
   static override readonly takes: InputKind = 'image-or-text';
 
   static override readonly huggingFace: HuggingFaceTask = {
-    architectures: ['Idefics3ForConditionalGeneration', 'SmolVLMForConditionalGeneration'],
+    architectures: [
+      'Idefics3ForConditionalGeneration',
+      'SmolVLMForConditionalGeneration',
+      'Qwen2VLForConditionalGeneration',
+      'Qwen2_5_VLForConditionalGeneration',
+      'Qwen3VLForConditionalGeneration',
+    ],
     models: ['decoder_model_merged'],
     beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [ENCODER]: [ENCODER] },
     processor: 'tokenizer',
@@ -99,10 +102,10 @@ export class ImageTextToText extends TextGenerator {
    * @throws what `text_generator` throws; `model-config` if the files do not say how pictures are read
    */
   override async initialize(context: Context): Promise<void> {
-    this.#encoder = await context.open(ENCODER);
-    checkEncoder(this.#encoder);
-    await super.initialize(context);
     this.#reader = await readerOf(context.files);
+    this.#encoder = await context.open(ENCODER);
+    checkEncoder(this.#encoder, this.#reader);
+    await super.initialize(context);
     const token = this.tokenizer.idOf(this.#reader.placeholder);
     if (token === undefined || !this.embedder)
       throw new TabServeError(
@@ -163,8 +166,8 @@ export class ImageTextToText extends TextGenerator {
   protected override async *generate(prompt: PicturePrompt, tools: GenerateTools): AsyncGenerator<AnswerStep> {
     const held: SoftPicture[] = [];
     try {
-      for (const { key, count, feeds } of prompt.pictures)
-        held.push(await this.#vectors.hold(key, count, () => this.#encode(feeds, count, tools.signal)));
+      for (const picture of prompt.pictures)
+        held.push(await this.#vectors.hold(picture, () => this.#encode(picture, tools.signal)));
       const numbers = held.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
       let at = 0;
       const tokens = prompt.tokens.map((token) => (token === this.#pictureToken ? numbers[at++]! : token));
@@ -179,7 +182,7 @@ export class ImageTextToText extends TextGenerator {
     }
   }
 
-  async #encode(feeds: Tensors, count: number, signal: AbortSignal): Promise<Tensor> {
+  async #encode({ feeds, count }: PromptPicture, signal: AbortSignal): Promise<Tensor> {
     const known = new Set(this.#encoder.inputs.map(({ name }) => name));
     const own = Object.fromEntries(Object.entries(feeds).filter(([name]) => known.has(name)));
     const outputs = await this.#encoder.run(own, { signal });
@@ -188,43 +191,25 @@ export class ImageTextToText extends TextGenerator {
     if (rows !== count)
       throw new TabServeError(
         'model-config',
-        `The encoder of pictures makes ${rows} vectors of a picture that has ${count} tokens in the prompt: image_seq_len of ${PROCESSOR} is another model's.`,
+        `The encoder of pictures makes ${rows} vectors of a picture that has ${count} tokens in the prompt: ${PREPROCESSOR}, or image_seq_len of ${PROCESSOR}, is another model's.`,
       );
     return vectors!;
   }
 }
 
 /** @throws `model-config` for inputs that nothing fills */
-function checkEncoder({ inputs, outputs }: Session): void {
-  const others = inputs.filter(({ name }) => name !== 'pixel_values' && name !== 'pixel_attention_mask');
+function checkEncoder({ inputs, outputs }: Session, { inputs: filled }: PictureReader): void {
+  const others = inputs.filter(({ name }) => !filled.includes(name));
   if (others.length === 0 && outputs.length === 1 && inputs.length > 0) return;
   throw new TabServeError(
     'model-config',
-    `The encoder of pictures reads "pixel_values", and "pixel_attention_mask" if it has it, and returns one output. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. The handler text_generator runs the model's half of texts.`,
+    `The encoder of pictures reads ${filled.map((name) => `"${name}"`).join(', ')}, or some of them, and returns one output. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. The handler text_generator runs the model's half of texts.`,
   );
 }
 
-/** Reads how the repository's model reads pictures. @throws `model-config`, `model-format` */
-async function readerOf(files: Files): Promise<PictureReader> {
-  const [images, all] = await Promise.all(
-    [PREPROCESSOR, PROCESSOR].map(async (file) => (files.has(file) ? await files.json(file) : {})),
-  );
-  const tokens = isRecord(all) ? (all['image_seq_len'] ?? TOKENS_OF_TILE) : TOKENS_OF_TILE;
-  if (!isRecord(images) || !Number.isInteger(tokens) || (tokens as number) < 1)
-    throw new TabServeError(
-      'model-config',
-      `${PREPROCESSOR} must be a mapping, and image_seq_len of ${PROCESSOR} a number of tokens, not ${JSON.stringify(tokens)}.`,
-    );
-  const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast)?$/, '');
-  if (name === 'Idefics3' || name === 'SmolVLM') return idefics3Reader(images, tokens as number);
-  throw new TabServeError(
-    'model-config',
-    `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; Idefics3ImageProcessor and SmolVLMImageProcessor are known. The handler text_generator runs the model's half of texts.`,
-  );
-}
-
-/** Returns the SHA-256 of a picture's pixels, as the model reads them. */
-async function keyOf({ feeds }: ReadPicture): Promise<string> {
+/** Returns the shape of a picture, and the SHA-256 of its pixels as the model reads them. */
+async function keyOf({ feeds, grid }: ReadPicture): Promise<string> {
   const { dims, data } = feeds['pixel_values'] as Tensor<'float32'>;
-  return `${dims.join('×')} ${await hashOf([new Blob([data as Float32Array<ArrayBuffer>])])}`;
+  const shape = grid ? [grid.rows, grid.columns, ...dims] : dims;
+  return `${shape.join('×')} ${await hashOf([new Blob([data as Float32Array<ArrayBuffer>])])}`;
 }

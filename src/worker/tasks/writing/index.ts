@@ -6,7 +6,13 @@ export const WRITING = {
   image_text_to_text: {
     load: async () => (await import('./image-text-to-text.js')).ImageTextToText,
     takes: 'image-or-text',
-    architectures: ['Idefics3ForConditionalGeneration', 'SmolVLMForConditionalGeneration'],
+    architectures: [
+      'Idefics3ForConditionalGeneration',
+      'SmolVLMForConditionalGeneration',
+      'Qwen2VLForConditionalGeneration',
+      'Qwen2_5_VLForConditionalGeneration',
+      'Qwen3VLForConditionalGeneration',
+    ],
     processor: 'tokenizer',
     models: ['decoder_model_merged'],
     beside: { embed_tokens: ['embed_tokens'], vision_encoder: ['vision_encoder'] },

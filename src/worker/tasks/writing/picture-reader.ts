@@ -10,12 +10,22 @@ export interface ReadPicture {
   readonly count: number;
   /** The inputs of the encoder of pictures. */
   readonly feeds: Tensors;
+  /** How many rows and columns of tokens it has, if its tokens have positions by both. */
+  readonly grid?: Grid;
+}
+
+/** Rows and columns of a picture's tokens. */
+export interface Grid {
+  readonly rows: number;
+  readonly columns: number;
 }
 
 /** Reads pictures as one family of models does. */
 export interface PictureReader {
   /** The text that the chat template writes for a picture. It is one token. */
   readonly placeholder: string;
+  /** The inputs that the encoder may have. */
+  readonly inputs: readonly string[];
   /** Makes a picture ready for the model. */
   read(image: DecodedImage): Promise<ReadPicture>;
 }

@@ -82,9 +82,9 @@ test('vectors of pictures take the places of their numbers', async () => {
     const data = Float32Array.from({ length: 2 * SIZE }, (_, at) => value + at);
     return Promise.resolve({ dtype: 'float32', dims: [1, 2, SIZE], data });
   };
-  const cat = await vectors.hold('cat', 2, make(100));
-  const dog = await vectors.hold('dog', 2, make(200));
-  expect((await vectors.hold('cat', 2, make(0))).first).toBe(cat.first);
+  const cat = await vectors.hold({ key: 'cat', count: 2 }, make(100));
+  const dog = await vectors.hold({ key: 'dog', count: 2 }, make(200));
+  expect((await vectors.hold({ key: 'cat', count: 2 }, make(0))).first).toBe(cat.first);
   expect(count).toBe(2);
   await made.run([[3, dog.first + 1, cat.first, cat.first + 1]], made.emptyCache());
   expect([...(runs[0]!['inputs_embeds']!.data as Float32Array)]).toEqual([
@@ -97,16 +97,16 @@ test('a picture that was evicted while nobody used it gets new numbers; one that
   const vectors = new SoftTokens(context.kept);
   const make = (): Promise<Tensor> =>
     Promise.resolve({ dtype: 'float32', dims: [1, SIZE], data: new Float32Array(SIZE).fill(1) });
-  const first = await vectors.hold('cat', 1, make);
-  const again = await vectors.hold('cat', 1, make);
+  const first = await vectors.hold({ key: 'cat', count: 1 }, make);
+  const again = await vectors.hold({ key: 'cat', count: 1 }, make);
   expect(again.first).toBe(first.first);
   vectors.release(again);
   expect(vectors.vectorOf(first.first)).toEqual(Float32Array.of(1, 1, 1, 1));
   vectors.release(first);
   expect(() => vectors.vectorOf(first.first)).toThrow();
-  expect((await vectors.hold('cat', 1, make)).first).not.toBe(first.first);
-  await expect(vectors.hold('dog', 1, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-  expect((await vectors.hold('dog', 1, make)).count).toBe(1);
+  expect((await vectors.hold({ key: 'cat', count: 1 }, make)).first).not.toBe(first.first);
+  await expect(vectors.hold({ key: 'dog', count: 1 }, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
+  expect((await vectors.hold({ key: 'dog', count: 1 }, make)).count).toBe(1);
 });
 
 test('an embed_tokens of another model, or in another precision, is named', () => {

@@ -1,16 +1,17 @@
-// A tiny SmolVLM of random weights, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with its
+// Tiny models of random weights that read pictures, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with its
 // own image processor and Pillow (test/models/pictures/make.py).
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import sharp from 'sharp';
+import type { Files } from '../../../../../src/contract/archive.ts';
 import type { Context } from '../../../../../src/contract/handler.ts';
 import type { Session } from '../../../../../src/contract/tensors.ts';
 import { startEngine } from '../../../../../src/server/node/engines.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
 import type { GeneratedText } from '../../../../../src/worker/handlers/generation-handler.ts';
 import { createFiles } from '../../../../../src/worker/models/files.ts';
-import { idefics3Reader } from '../../../../../src/worker/tasks/writing/idefics3.ts';
 import { ImageTextToText, type ImageTextMessage } from '../../../../../src/worker/tasks/writing/image-text-to-text.ts';
+import { readerOf } from '../../../../../src/worker/tasks/writing/picture-readers.ts';
 import { TextGenerator } from '../../../../../src/worker/tasks/writing/text-generator.ts';
 
 const FOLDER = new URL('../../../../models/pictures/', import.meta.url);
@@ -23,7 +24,8 @@ interface Row {
   readonly tiles: readonly (readonly number[])[];
   readonly text: string;
 }
-const { smolvlm: ROWS } = JSON.parse(read('expected.json').toString()) as { readonly smolvlm: readonly Row[] };
+const EXPECTED = JSON.parse(read('expected.json').toString()) as Readonly<Record<string, readonly Row[]>>;
+const ROWS = EXPECTED['smolvlm']!;
 
 async function pixelsOf(file: string) {
   const { data, info } = await sharp(read(file)).removeAlpha().raw().toBuffer({ resolveWithObject: true });
@@ -40,10 +42,14 @@ async function messagesOf({ images, messages }: Row): Promise<readonly ImageText
   })) as never;
 }
 
-async function open(handler: TextGenerator, change: (session: Session, name: string) => Session = (one) => one) {
+async function open(
+  handler: TextGenerator,
+  change: (session: Session, name: string) => Session = (one) => one,
+  model = 'smolvlm',
+) {
   const engine = await startEngine('onnx/cpu');
   const session = async (name: string): Promise<Session> => {
-    const files = createFiles({ 'model.onnx': new Blob([read(`smolvlm/onnx/${name}.onnx`) as never]) });
+    const files = createFiles({ 'model.onnx': new Blob([read(`${model}/onnx/${name}.onnx`) as never]) });
     return change(await engine.open(files, 'model.onnx', {}), name);
   };
   const FILES = [
@@ -53,12 +59,12 @@ async function open(handler: TextGenerator, change: (session: Session, name: str
     'config.json',
     'chat_template.jinja',
     'preprocessor_config.json',
-    'processor_config.json',
+    ...(model === 'smolvlm' ? ['processor_config.json'] : []),
   ];
   const sessions = new Map<string | undefined, Promise<Session>>();
   const given = {
     session: await session('decoder_model_merged'),
-    files: Object.fromEntries(FILES.map((file) => [file, new Blob([read(`smolvlm/${file}`) as never])])),
+    files: Object.fromEntries(FILES.map((file) => [file, new Blob([read(`${model}/${file}`) as never])])),
   };
   const first = createTestContext(given);
   const context = (rows: number): Context => ({
@@ -74,38 +80,70 @@ async function open(handler: TextGenerator, change: (session: Session, name: str
     (await handler.handle(rows as never, context(rows.length))) as readonly GeneratedText[];
 }
 
-test('pictures become the tiles of transformers, and its text', async () => {
-  const reader = idefics3Reader(JSON.parse(read('smolvlm/preprocessor_config.json').toString()), 4);
-  for (const { images, tiles } of ROWS) {
-    const found: number[][] = [];
-    for (const file of images) {
-      const { data, dims } = await pixelsOf(file);
-      const { feeds, count } = await reader.read({
-        format: 'RGB',
-        width: dims[1]!,
-        height: dims[0]!,
-        stride: dims[1]! * 3,
-        data,
-      } as never);
-      const { pixel_values: values } = feeds;
-      const size = 3 * 32 * 32;
-      expect(values!.dims).toEqual([1, count / 4, 3, 32, 32]);
-      for (let at = 0; at < values!.data.length; at += size)
-        found.push([...(values!.data as Float32Array).subarray(at, at + size)].filter((_, index) => index % 97 === 0));
-    }
-    expect(found).toHaveLength(tiles.length);
-    for (const [at, tile] of tiles.entries()) expect(found[at]).toEqual(tile.map((value) => expect.closeTo(value, 5)));
-  }
-});
+/** Returns how a model reads a picture. */
+async function readPicture(model: string, file: string) {
+  const json = (name: string): Promise<unknown> => Promise.resolve(JSON.parse(read(`${model}/${name}`).toString()));
+  const has = (name: string): boolean => existsSync(new URL(`${model}/${name}`, FOLDER));
+  const reader = await readerOf({ has, json } as Files);
+  const { data, dims } = await pixelsOf(file);
+  const [height, width] = dims as [number, number];
+  return await reader.read({ format: 'RGB', width, height, stride: width * 3, data } as never);
+}
 
-test('answers about pictures are those of transformers, alone and as a batch', async () => {
-  const ask = await open(new ImageTextToText());
-  const inputs = await Promise.all(ROWS.map(async (row) => ({ messages: await messagesOf(row) })));
-  for (const [at, input] of inputs.entries()) {
-    const [answer] = await ask([input]);
-    expect(answer).toMatchObject({ text: ROWS[at]!.text, usage: { promptTokens: ROWS[at]!.inputIds.length } });
-  }
-  expect((await ask(inputs)).map(({ text }) => text)).toEqual(ROWS.map(({ text }) => text));
+for (const [model, rows] of Object.entries(EXPECTED)) {
+  test(`${model}: pictures become the tensors of transformers`, async () => {
+    for (const { images, tiles } of rows) {
+      const found: number[][] = [];
+      for (const file of images) {
+        const { pixel_values: values } = (await readPicture(model, file)).feeds;
+        const data = values!.data as Float32Array;
+        const size = model === 'smolvlm' ? 3 * 32 * 32 : data.length;
+        for (let at = 0; at < data.length; at += size)
+          found.push([...data.subarray(at, at + size)].filter((_, index) => index % 97 === 0));
+      }
+      expect(found).toHaveLength(tiles.length);
+      for (const [at, tile] of tiles.entries())
+        expect(found[at]).toEqual(tile.map((value) => expect.closeTo(value, 5)));
+    }
+  });
+
+  test(`${model}: answers about pictures are those of transformers, alone and as a batch`, async () => {
+    const ask = await open(new ImageTextToText(), undefined, model);
+    const inputs = await Promise.all(rows.map(async (row) => ({ messages: await messagesOf(row) })));
+    for (const [at, input] of inputs.entries()) {
+      const [answer] = await ask([input]);
+      expect(answer).toMatchObject({ text: rows[at]!.text, usage: { promptTokens: rows[at]!.inputIds.length } });
+    }
+    expect((await ask(inputs)).map(({ text }) => text)).toEqual(rows.map(({ text }) => text));
+    // With the cached beginnings of prompts.
+    expect((await ask(inputs.toReversed())).map(({ text }) => text)).toEqual(rows.map(({ text }) => text).toReversed());
+  });
+}
+
+test('pictures of one color and of different shapes are not taken for each other', async () => {
+  const ask = await open(new ImageTextToText(), undefined, 'qwen2-vl');
+  const asked = (height: number, width: number) => ({
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'image', image: { data: new Uint8Array(3 * height * width), dims: [height, width, 3] } },
+          { type: 'text', text: 'What is it?' },
+        ],
+      },
+    ],
+  });
+  // As many tokens, of the same pixels, in two rows or in four.
+  const [wide] = await ask([asked(16, 32)]);
+  const [tall] = await ask([asked(32, 16)]);
+  const [again] = await ask([asked(32, 16)]);
+  expect(tall!.usage.promptTokens).toBe(wide!.usage.promptTokens);
+  expect(tall!.usage.cachedTokens).toBeLessThan(8);
+  expect(again!.usage.cachedTokens).toBeGreaterThan(8);
+  expect((await ask([asked(8, 2000)]))[0]).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining('2000 × 8 pixels is too narrow'),
+  });
 });
 
 test('a picture is encoded once, and a second question runs only its own tokens; another picture runs anew', async () => {
