@@ -129,6 +129,7 @@ for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[ind
   fill_mask: ofText('fill_mask', masksView),
   text_generator: ofText('text_generator', writtenView),
   text_to_text: ofText('text_to_text', writtenView),
+  audio_classifier: of(audioFields, CLASSES),
   speech_recognizer: of(audioFields, spokenView),
   speech_to_text: of(audioFields, spokenView),
 };

@@ -22,7 +22,7 @@ TASKS = {
     "TABLE_QUESTION_ANSWERING": ("table question answering", None),
     "VISUAL_QUESTION_ANSWERING": ("visual question answering", None),
     "DOCUMENT_QUESTION_ANSWERING": ("document question answering", None),
-    "AUDIO_CLASSIFICATION": ("audio classification", None),
+    "AUDIO_CLASSIFICATION": ("audio classification", "audio_classifier"),
     "AUDIO_FRAME_CLASSIFICATION": ("audio frame classification", None),
     "AUDIO_XVECTOR": ("speaker verification", None),
     "AUDIO_TOKENIZATION": ("audio compression", None),
@@ -114,6 +114,8 @@ OWN = {
     "EncoderDecoderModel": ("text to text", None),
     "SeamlessM4TForTextToText": ("text to text", None),
     "SeamlessM4Tv2ForTextToText": ("text to text", None),
+    # It reads features that are not made here.
+    "Wav2Vec2BertForSequenceClassification": ("audio classification", None),
     # In no mapping.
     "CLIPSegForImageSegmentation": ("segmentation by words", None),
     "SegGptForImageSegmentation": ("segmentation by an example", None),

@@ -59,14 +59,20 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
     return (this.config['maxDuration'] ?? this.defaults['maxDuration']) as number;
   }
 
+  /** The samples of each row, if the model fixes them. */
+  protected get fixedLength(): number | undefined {
+    const length = this.inputInfo.dims[1];
+    return typeof length === 'number' ? length : undefined;
+  }
+
   /** Converts sound to the model's input. */
   override async preprocess(data: readonly Row<AudioInput>[], context: Context): Promise<Tensors> {
-    const fixed = this.inputInfo.dims[1];
+    const fixed = this.fixedLength;
     const rows: Float32Array[] = [];
     for (const [index, item] of data.entries()) {
       try {
         rows[index] = await this.readRow(unwrap(item), index, context);
-        if (typeof fixed === 'number' && rows[index].length > fixed)
+        if (fixed !== undefined && rows[index].length > fixed)
           throw new TabServeError(
             'invalid-input',
             `The audio has ${rows[index].length} samples, and the model takes ${fixed}. Pass a part of it.`,
@@ -80,7 +86,7 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
       context,
       rows.map(({ length }) => length),
     );
-    const length = typeof fixed === 'number' ? fixed : Math.max(...rows.map((row) => row.length));
+    const length = fixed ?? Math.max(...rows.map((row) => row.length));
     return { [this.inputInfo.name]: padded(rows, length) };
   }
 

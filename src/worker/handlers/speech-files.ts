@@ -23,3 +23,25 @@ export async function readJson(files: Files, name: string, handler: string): Pro
 export function isSampleRate(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= SAMPLE_RATES.least && (value as number) <= SAMPLE_RATES.most;
 }
+
+/** The convolutions by which wav2vec 2.0 and its like make frames of samples. */
+export interface Convolutions {
+  /** Samples for each frame. */
+  readonly ratio: number;
+  /** The samples of the first frame. */
+  readonly leastSamples: number;
+}
+
+/** Returns the convolutions of `config.json`; undefined if it does not describe them. */
+export function readConvolutions({ conv_kernel: kernels, conv_stride: strides }: Json): Convolutions | undefined {
+  if (!isSizes(strides) || !isSizes(kernels) || kernels.length !== strides.length) return undefined;
+  return {
+    ratio: strides.reduce((product, stride) => product * stride, 1),
+    // From the last layer back: how much of the layer before it one frame sees.
+    leastSamples: kernels.reduceRight((seen, kernel, at) => (seen - 1) * strides[at]! + kernel, 1),
+  };
+}
+
+function isSizes(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isInteger(one) && one > 0);
+}

@@ -137,7 +137,8 @@ function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefine
   const isOfTexts = inputs.some(({ name }) => name === 'input_ids');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
   const isOfSound =
-    (inputs.length === 1 && inputs[0]!.name === 'input_values' && inputs[0]!.dims.length === 2) ||
+    // Samples, or a spectrogram.
+    (inputs.length === 1 && ['input_values', 'input_features'].includes(inputs[0]!.name)) ||
     // Silero's sampling rate.
     inputs.some(({ name }) => name === 'sr');
   if (isOfImages) return isOfTexts ? 'images-and-texts' : 'images';

@@ -10,6 +10,7 @@ import { OCR } from './ocr/index.js';
 import { PEOPLE } from './people/index.js';
 import { PICTURES } from './pictures/index.js';
 import { SEGMENTATION } from './segmentation/index.js';
+import { SOUNDS } from './sounds/index.js';
 import { SPEECH } from './speech/index.js';
 import { TEXTS } from './texts/index.js';
 import { TRACKING } from './tracking/index.js';
@@ -47,6 +48,7 @@ export const BUILT_IN = {
   ...PEOPLE,
   ...PICTURES,
   ...SEGMENTATION,
+  ...SOUNDS,
   ...SPEECH,
   ...TEXTS,
   ...TRACKING,

@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import torch
 from transformers import GenerationConfig, WhisperFeatureExtractor
+from transformers.audio_utils import mel_filter_bank, spectrogram, window_function
 from transformers.generation.logits_process import SuppressTokensAtBeginLogitsProcessor, SuppressTokensLogitsProcessor, WhisperTimeStampLogitsProcessor
 from transformers.models.whisper.generation_whisper import WhisperGenerationMixin
 from transformers.models.whisper.tokenization_whisper import _decode_asr
@@ -34,13 +35,26 @@ def features(random):
         extractor = WhisperFeatureExtractor(feature_size=mels, chunk_length=window, **settings)
         samples = sound(int(seconds * 16_000))
         padded = np.pad(samples, (0, extractor.n_samples - len(samples)))
-        spectrogram = extractor._np_extract_fbank_features(padded[None], "cpu")[0]
-        frames = [*range(0, spectrogram.shape[1], 37), spectrogram.shape[1] - 1]
+        found = extractor._np_extract_fbank_features(padded[None], "cpu")[0]
+        frames = [*range(0, found.shape[1], 37), found.shape[1] - 1]
         cases.append({
             "options": {"sampleRate": extractor.sampling_rate, "mels": mels, "frameLength": extractor.n_fft, "hop": extractor.hop_length, "windowLength": extractor.n_samples, "padding": 0},
-            "samples": len(samples), "dims": list(spectrogram.shape), "frames": frames, "mels": list(range(0, mels, 10)),
-            "values": [[round(float(spectrogram[mel, frame]), 6) for frame in frames] for mel in range(0, mels, 10)], "sum": float(spectrogram.astype(np.float64).sum()),
+            "samples": len(samples), "dims": list(found.shape), "frames": frames, "mels": list(range(0, mels, 10)),
+            "values": [[round(float(found[mel, frame]), 6) for frame in frames] for mel in range(0, mels, 10)], "sum": float(found.astype(np.float64).sum()),
         })
+    return cases
+
+
+def filter_banks():
+    """Each twentieth frame: Kaldi's features, as `ASTFeatureExtractor` computes them without torchaudio, which has frames of 25 ms at any rate."""
+    cases = []
+    for rate, mels, samples in [(16_000, 128, 24_000), (16_000, 32, 9_600), (8_000, 40, 9_600)]:
+        frame, hop, size = rate // 40, rate // 100, 2 ** math.ceil(math.log2(rate // 40))
+        filters = mel_filter_bank(size // 2 + 1, mels, 20, rate // 2, rate, norm=None, mel_scale="kaldi", triangularize_in_mel_space=True)
+        found = spectrogram(
+            sound(samples), window_function(frame, "hann", periodic=False), frame, hop, size, power=2.0, center=False, preemphasis=0.97, mel_filters=filters, log_mel="log", mel_floor=2**-23,
+            remove_dc_offset=True).T
+        cases.append({"sampleRate": rate, "mels": mels, "samples": samples, "frames": len(found), "every": 20, "values": [[round(float(one), 5) for one in row] for row in found[::20]]})
     return cases
 
 
@@ -183,7 +197,7 @@ def timed(random, own):
 
 if __name__ == "__main__":
     random = np.random.default_rng(20261128)
-    for name, found in [("features", features(random)), ("rules", rules(random)), ("starts", starts()), ("windows", windows(random)), ("transcripts", transcripts(random))]:
+    for name, found in [("features", features(random)), ("filter-banks", filter_banks()), ("rules", rules(random)), ("starts", starts()), ("windows", windows(random)), ("transcripts", transcripts(random))]:
         file = HERE / f"{name}.json"
         file.write_text(json.dumps(found, separators=(",", ":")) + "\n")
         print(file.name, file.stat().st_size)

@@ -7,7 +7,13 @@ import { underivable, type Json } from '../../../shared/hugging-face.js';
 import { loadScript } from '../../../shared/load-script.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { isRecord } from '../../../shared/schema.js';
-import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
+import {
+  isSampleRate,
+  PREPROCESSOR,
+  readConvolutions,
+  readJson,
+  type Convolutions,
+} from '../../handlers/speech-files.js';
 import type { CtcVocabulary } from './ctc-text.js';
 
 export const VOCABULARY = 'vocab.json';
@@ -19,17 +25,13 @@ const EXTRACTOR = 'Wav2Vec2FeatureExtractor';
 /** What makes text of the classes: its name today, and its old one. */
 const TOKENIZERS = ['Wav2Vec2CTCTokenizer', 'Wav2Vec2Tokenizer'];
 
-export interface SpeechModel {
+export interface SpeechModel extends Convolutions {
   /** Samples per second. */
   readonly sampleRate: number;
   /** Whether the model's input has mean 0 and variance 1. */
   readonly isNormalized: boolean;
   /** The dtype of the input for a mask, if the model has one. */
   readonly mask: DType | undefined;
-  /** Samples for each frame. */
-  readonly ratio: number;
-  /** The samples of its first frame. */
-  readonly leastSamples: number;
   readonly vocabulary: CtcVocabulary;
   /** Does what the tokenizer does with the whole text. */
   readonly clean: (text: string) => string;
@@ -73,8 +75,9 @@ export async function readSpeechModel(
       `a whole number of samples per second from ${SAMPLE_RATES.least} to ${SAMPLE_RATES.most}`,
       'Set handler.sampleRate.',
     );
-  const { conv_kernel: kernels, conv_stride: strides, add_adapter: hasAdapter } = config!;
-  if (!isSizes(strides) || !isSizes(kernels) || kernels.length !== strides.length)
+  const { conv_stride: strides, add_adapter: hasAdapter } = config!;
+  const convolutions = readConvolutions(config!);
+  if (!convolutions)
     throw underivable(HF_CONFIG, 'conv_stride', strides, 'whole numbers, as many as conv_kernel has', NEITHER);
   if (hasAdapter === true)
     throw underivable(
@@ -114,19 +117,13 @@ export async function readSpeechModel(
     sampleRate,
     isNormalized: isNormalized !== false,
     mask: model.inputs.find(({ name }) => name === MASK)?.dtype,
-    ratio: strides.reduce((product, stride) => product * stride, 1),
-    // From the last layer back: how much of the layer before it one frame sees.
-    leastSamples: kernels.reduceRight((seen, kernel, at) => (seen - 1) * strides[at]! + kernel, 1),
+    ...convolutions,
     vocabulary,
     clean: cleanUp || ((text) => text),
   };
 }
 
 const NEITHER = 'audio_handler returns the output of any model of sound.';
-
-function isSizes(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isInteger(one) && one > 0);
-}
 
 /** @throws `model-config` */
 function vocabularyOf(tokens: Json, tokenizer: Json): CtcVocabulary {

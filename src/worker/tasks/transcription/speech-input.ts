@@ -4,11 +4,11 @@ import { TabServeError } from '../../../contract/errors.js';
 import type { Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
-import { Fourier } from '../../audio/fourier.js';
-import { LogMel } from '../../audio/log-mel.js';
+import type { LogMel } from '../../audio/log-mel.js';
 import { zeroMeanUnitVariance } from '../../audio/samples.js';
 import type { Encoder } from '../../generation/encoder.js';
 import { toFloat16 } from '../../tensors/float16.js';
+import { readLogMel, wrong } from '../../handlers/log-mel-config.js';
 import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 
 const SPECTROGRAM = 'WhisperFeatureExtractor';
@@ -123,29 +123,10 @@ function samplesInput(
   };
 }
 
-/** Limits on what a file may ask for. Whisper has 80 or 128 mels, frames of 400 samples, and windows of 30 seconds. */
-const MAX_MELS = 1024;
-const MAX_FRAME = 65_536;
-const MAX_WINDOW = 600;
-
 function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config, warn }: Given): SpeechInput {
-  const {
-    feature_size: mels = 80,
-    hop_length: hop = 160,
-    chunk_length: window = 30,
-    n_fft: frameLength = 400,
-    padding_value: padding = 0,
-    dither = 0,
-  } = extractor;
-  if (!isSize(mels) || mels > MAX_MELS) throw wrong('feature_size', mels, 'how many mels the encoder takes');
-  if (!isSize(frameLength) || frameLength > MAX_FRAME || !Fourier.takes(frameLength) || frameLength % 2 > 0)
-    throw wrong('n_fft', frameLength, `an even number up to ${MAX_FRAME} whose prime factors are at most 64`);
-  if (!isSize(window) || window > MAX_WINDOW) throw wrong('chunk_length', window, `whole seconds up to ${MAX_WINDOW}`);
-  if (!isSize(hop) || (window * sampleRate) % hop > 0)
-    throw wrong('hop_length', hop, 'a number of samples that divides those of chunk_length');
-  if (typeof padding !== 'number') throw wrong('padding_value', padding, 'a sample');
+  const logMel = readLogMel(extractor, sampleRate, warn);
+  const { frames } = logMel;
   const positions = config['max_source_positions'] ?? 1500;
-  const frames = (window * sampleRate) / hop;
   if (positions !== frames / FRAMES_PER_POSITION)
     throw underivable(
       HF_CONFIG,
@@ -155,27 +136,11 @@ function spectrogramInput(extractor: Json, sampleRate: number, { encoder, config
       'The files are of two models.',
     );
   const { name, dims } = encoder.input;
+  const { mels } = logMel.options;
   if ([mels, frames].some((size, at) => typeof dims[at + 1] === 'number' && dims[at + 1] !== size))
     throw new TabServeError(
       'model-config',
       `The encoder's input "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}], and ${PREPROCESSOR} makes ${mels} mels and ${frames} frames: they are of two models.`,
     );
-  if (dither !== 0) warn(`${PREPROCESSOR}: dither adds noise to the sound in transformers, and has no effect here.`);
-  const logMel = new LogMel({
-    sampleRate,
-    mels,
-    frameLength,
-    hop,
-    windowLength: window * sampleRate,
-    padding,
-  });
   return new SpectrogramInput(logMel, encoder.input);
-}
-
-function wrong(key: string, value: unknown, expected: string): TabServeError {
-  return underivable(PREPROCESSOR, key, value, expected, 'Take the file of the model that was exported.');
-}
-
-function isSize(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
 }

@@ -1,0 +1,14 @@
+/** The tasks of this folder, made from the classes by `npm run generate`. */
+import type { TaskDescriptor } from '../../../contract/task.js';
+
+/** By the handler's name. */
+export const SOUNDS = {
+  audio_classifier: {
+    load: async () => (await import('./audio-classifier.js')).AudioClassifier,
+    takes: 'audio',
+    architectures: ['ForAudioClassification'],
+    hasClasses: true,
+    files: ['preprocessor_config.json', 'config.json'],
+    nearest: [{ order: 35, reads: 'sound', main: { rank: 2, isLogits: true } }],
+  },
+} as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -1,0 +1,9 @@
+/** The schemas of params and of the config's keys: made from their types by `npm run generate`. */
+import type { ConfigSchema } from '../../../shared/schema.js';
+
+export const AUDIO_CLASSIFIER_SCHEMA: ConfigSchema = {
+  topK: { type: 'integer', minimum: 1, default: 5 },
+  output: { enum: ['logits', 'probabilities', 'values'], default: 'logits' },
+  threshold: { type: 'number', minimum: 0, maximum: 1 },
+  multiLabel: { type: 'boolean', default: false, readOnly: true },
+};
