@@ -34,6 +34,8 @@ export interface DecoderInterface {
   readonly encoderMask: TensorInfo | undefined;
   /** Empty if the model has no cache: each run gets all tokens. */
   readonly cache: readonly CacheTensor[];
+  /** The outputs that say, layer by layer, what of the encoder's output each token has listened to; often none. */
+  readonly crossAttentions: readonly string[];
   /** The size of the vocabulary, if the model declares it. */
   readonly vocabularySize: number | undefined;
 }
@@ -94,7 +96,22 @@ export function readInterface(
       `${handler} fills no input ${listInfos(others)}. The model takes more than text, or is one part of a larger model. Write a handler of your own for it: see docs/handlers.md#a-handler-of-your-own.`,
     );
   const size = logits.dims[2];
-  return { ...found, embeddings, logits, cache, vocabularySize: typeof size === 'number' ? size : undefined };
+  return {
+    ...found,
+    embeddings,
+    logits,
+    cache,
+    crossAttentions: layersOf('cross_attentions.', outputs),
+    vocabularySize: typeof size === 'number' ? size : undefined,
+  };
+}
+
+/** Returns the outputs that are numbered from 0 on. */
+function layersOf(start: string, outputs: readonly OutputInfo[]): readonly string[] {
+  const names = new Set(outputs.map(({ name }) => name));
+  const found: string[] = [];
+  while (names.has(`${start}${found.length}`)) found.push(`${start}${found.length}`);
+  return found;
 }
 
 /** Returns whether the model has an axis for several rows. */
@@ -102,9 +119,12 @@ export function hasRows({ ids, embeddings }: DecoderInterface): boolean {
   return typeof (ids ?? embeddings[0]!).dims[0] !== 'number';
 }
 
-/** Returns whether an output of a decoder stays on the GPU: what the next run reads, and of the logits all but the last ones. */
+/**
+ * Returns whether an output of a decoder stays on the GPU: what the next run reads, what hardly any run reads, and of the
+ * logits all but the last ones.
+ */
 export function staysOnGpu(output: string): boolean {
-  return output === 'logits' || output.startsWith('present');
+  return output === 'logits' || output.startsWith('present') || output.includes('attentions.');
 }
 
 /** @throws `model-config` for a decoder that cannot write the first token, or none after it */

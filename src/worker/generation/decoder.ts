@@ -4,7 +4,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { fromFloat16 } from '../tensors/float16.js';
 import { freeTensors } from '../tensors/gpu-memory.js';
-import { readLast } from '../tensors/read-tensor.js';
+import { readLast, readTensor } from '../tensors/read-tensor.js';
 import { integers, stack } from '../tensors/tensors.js';
 import { hasRows, type CacheTensor, type DecoderInterface } from './decoder-interface.js';
 import type { Embedder } from './embedder.js';
@@ -107,6 +107,27 @@ export class Decoder {
       const tensors = { ...cache.tensors, ...Object.fromEntries(states) };
       useTensors(Object.values(tensors));
       return { cache: new KeyValueCache(pads[0]! + rows[0]!.length, tensors), logits };
+    } finally {
+      freeTensors(Object.values(outputs));
+    }
+  }
+
+  /**
+   * Returns what tokens have listened to: cross attentions `[1, heads, tokens, positions]` of some layers.
+   * @param cache of a row of which nothing was run
+   * @throws what the session's run throws
+   */
+  async crossAttentions(
+    tokens: readonly number[],
+    cache: KeyValueCache,
+    layers: readonly number[],
+    signal: AbortSignal,
+  ): Promise<readonly Tensor[]> {
+    const feeds = { ...this.#feeds([tokens], cache, [0], 'left'), ...this.#ids([tokens]) };
+    const outputs = await this.#session.run(feeds, { signal, keep: true });
+    try {
+      const { crossAttentions } = this.#interface;
+      return await Promise.all(layers.map((layer) => readTensor(outputs[crossAttentions[layer]!]!)));
     } finally {
       freeTensors(Object.values(outputs));
     }

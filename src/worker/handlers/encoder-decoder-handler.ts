@@ -90,6 +90,27 @@ export abstract class EncoderDecoderHandler<
     }
   }
 
+  /** How many layers of cross attentions the decoder returns. */
+  protected get attentionLayers(): number {
+    return this.#interface.crossAttentions.length;
+  }
+
+  /** Returns the cross attentions of some layers. @param hiddenStates the encoder's output, which stays */
+  protected async crossAttentions(
+    hiddenStates: Tensor,
+    tokens: readonly number[],
+    layers: readonly number[],
+    signal: AbortSignal,
+  ): Promise<readonly Tensor[]> {
+    useTensors([hiddenStates]);
+    const cache = this.#decoder.emptyCache(hiddenStates);
+    try {
+      return await this.#decoder.crossAttentions(tokens, cache, layers, signal);
+    } finally {
+      cache.free();
+    }
+  }
+
   /** Returns the logits after a first token. @param hiddenStates the encoder's output, which stays */
   protected async firstLogits(hiddenStates: Tensor, token: number, signal: AbortSignal): Promise<Float32Array> {
     useTensors([hiddenStates]);

@@ -11,7 +11,7 @@ import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generatio
 import { refuseUnsupported, type GenerationParams, type Settings } from '../generation/settings.js';
 import { TextStreamer } from '../generation/text-streamer.js';
 import type { AnswerForm } from '../generation/tool-calls/answer-form.js';
-import type { SpokenPart } from '../outputs/spoken-text.js';
+import type { SpokenDetails } from '../outputs/spoken-text.js';
 import type { ConfigSchema } from '../../shared/schema.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
 import type { Detokenizer } from '../text/tokenizer.js';
@@ -72,15 +72,15 @@ export interface GeneratedAnswer {
   readonly finishReason: GeneratedText['finishReason'];
   readonly promptTokens: number;
   readonly cachedTokens: number;
-  /** Of speech with timestamps. */
-  readonly parts?: readonly SpokenPart[] | undefined;
+  /** Of a recording. */
+  readonly spoken?: SpokenDetails | undefined;
 }
 
 /** How a model generates the answer to a row. */
 export type GenerateTools = Pick<GenerateOptions, 'signal' | 'begun' | 'choose'>;
 
 /** What a run of the model adds to the answer to a row. */
-export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedTokens' | 'parts'>> {}
+export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedTokens' | 'spoken'>> {}
 
 /** What another worker needs to continue after a part of an answer. */
 interface Resume extends Begun {
@@ -246,7 +246,7 @@ export abstract class GenerationHandler<
     const [tokens, logprobs, written]: [number[], number[], number[]] = [[], [], []];
     let cachedTokens = 0;
     let finishReason: GeneratedAnswer['finishReason'] = 'stop';
-    let parts: GeneratedAnswer['parts'];
+    let spoken: GeneratedAnswer['spoken'];
     const writer = new AnswerWriter(prompt.answer?.reader(), begun, async (part, count) => {
       const begun = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), seed };
       await context.send(index, part, { ...begun, parts: count, callId: writer.callId } satisfies Resume);
@@ -261,7 +261,7 @@ export abstract class GenerationHandler<
       tokens.push(...step.tokens);
       logprobs.push(...step.logprobs);
       if (step.finishReason === 'length') finishReason = 'length';
-      ({ cachedTokens = cachedTokens, parts = parts } = step);
+      ({ cachedTokens = cachedTokens, spoken = spoken } = step);
       for (const token of step.text) {
         hasStopToken = stopTokens.has(token);
         if (hasStopToken) break;
@@ -277,7 +277,7 @@ export abstract class GenerationHandler<
     const { text, reasoning, toolCalls } = writer;
     if (finishReason === 'stop' && toolCalls.length > 0) finishReason = 'tool_calls';
     const promptTokens = prompt.tokens.length;
-    return { text, reasoning, toolCalls, tokens, logprobs, finishReason, promptTokens, cachedTokens, parts };
+    return { text, reasoning, toolCalls, tokens, logprobs, finishReason, promptTokens, cachedTokens, spoken };
   }
 
   /** Returns the special tokens that the marks of an answer consist of, by their ids. */

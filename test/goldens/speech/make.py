@@ -15,7 +15,8 @@ from transformers import GenerationConfig, WhisperFeatureExtractor
 from transformers.audio_utils import mel_filter_bank, spectrogram, window_function
 from transformers.generation.logits_process import SuppressTokensAtBeginLogitsProcessor, SuppressTokensLogitsProcessor, WhisperTimeStampLogitsProcessor
 from transformers.models.whisper.generation_whisper import WhisperGenerationMixin
-from transformers.models.whisper.tokenization_whisper import _decode_asr
+from transformers.models.whisper.tokenization_whisper import _combine_tokens_into_words, _decode_asr
+from transformers.utils import ModelOutput
 
 warnings.filterwarnings("ignore")
 HERE = pathlib.Path(__file__).parent
@@ -195,9 +196,52 @@ def timed(random, own):
     return tokens
 
 
+def alignments(random):
+    """When tokens were said, by random weights: also of one token, of fewer steps than the median needs, and of a window after the end of the sound, which Python cuts twice."""
+    cases = []
+    for tokens, steps, counted in [(1, 12, 12), (2, 3, 3), (7, 40, 40), (9, 30, 25), (8, 24, -4)]:
+        layers = [random.random((1, 2, tokens + 2, steps)).astype(np.float32).round(4) for _ in range(2)]
+        heads = [[1, 1], [0, 0], [1, 0]]
+        stub = types.SimpleNamespace(config=types.SimpleNamespace(decoder_layers=2, median_filter_width=7))
+        # They are of the tokens that were fed; one more was written.
+        given = ModelOutput(cross_attentions=[[torch.tensor(one) for one in layers]], sequences=torch.zeros(1, tokens + 3))
+        found = WhisperGenerationMixin._extract_token_timestamps(stub, given, heads, num_frames=torch.tensor([counted * 2]), num_input_ids=2)
+        cases.append({"heads": heads, "tokens": tokens, "steps": steps, "counted": counted if counted >= 0 else steps + 2 * counted, "first": 2, "layers": [[round(float(one), 4) for one in layer.flat] for layer in layers],
+                      "starts": [round(one / 0.02) for one in found[0, 2:-1].tolist()]})
+    return cases
+
+
+class Bytes:
+    """A tokenizer whose tokens are parts of UTF-8."""
+
+    language = None
+    eos_token_id = 1000
+    parts = [text.encode() for text in (" Hello", ",", " wor", "ld", ".", " (", "maybe", ")", " 12", "%", " \"", "Ja", "\"", " ", "!", " “", "”", " -", "“")]
+    parts += [bytes([one]) for one in "東京都 naïve".encode()] + ["、".encode(), "\ufffd".encode(), b"\xff"]
+
+    def decode(self, tokens, **_):
+        return b"".join(self.parts[token] for token in tokens).decode(errors="replace")
+
+
+def words(random):
+    own = Bytes()
+    count = len(own.parts)
+    given = [list(range(count)), [0, 1, 2, 3, 4], [5, 6, 7, 4], [10, 11, 12, 1, 0], [13, 13, 14], [15, 0, 16, 4, 17, 18, 0], list(range(19, count))]
+    given += [random.integers(0, count, 12).tolist() for _ in range(40)]
+    cases = []
+    for tokens in given:
+        for language in ("english", "chinese"):
+            try:
+                found, _, indices = _combine_tokens_into_words(own, list(tokens), language)
+            except IndexError:
+                continue  # It looks behind the end of the text for the rest of a character.
+            cases.append({"tokens": tokens, "language": {"english": "en", "chinese": "zh"}[language], "words": [{"text": word, "start": own[0], "end": own[-1] + 1} for word, own in zip(found, indices)]})
+    return {"parts": [list(part) for part in own.parts], "cases": cases}
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(20261128)
-    for name, found in [("features", features(random)), ("filter-banks", filter_banks()), ("rules", rules(random)), ("starts", starts()), ("windows", windows(random)), ("transcripts", transcripts(random))]:
+    for name, found in [("features", features(random)), ("filter-banks", filter_banks()), ("rules", rules(random)), ("starts", starts()), ("windows", windows(random)), ("transcripts", transcripts(random)), ("alignments", alignments(random)), ("words", words(random))]:
         file = HERE / f"{name}.json"
         file.write_text(json.dumps(found, separators=(",", ":")) + "\n")
         print(file.name, file.stat().st_size)

@@ -5,7 +5,7 @@ export const SPEECH_TO_TEXT_SCHEMA: ConfigSchema = {
   chunkLength: { type: 'number', minimum: 1 },
   language: { type: 'string', minLength: 1 },
   task: { enum: ['transcribe', 'translate'] },
-  timestamps: { enum: ['segment'] },
+  timestamps: { enum: ['segment', 'word'] },
   suppressTokens: { type: 'array', items: { type: 'integer', minimum: 0 } },
   beginSuppressTokens: { type: 'array', items: { type: 'integer', minimum: 0 } },
   numBeams: { type: 'integer', minimum: 1, maximum: 64 },

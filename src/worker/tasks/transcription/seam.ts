@@ -3,9 +3,10 @@
  * moved over the first, to where the largest share of the overlapping tokens is equal; of two such offsets, to the one
  * with the longer overlap. They are joined in the middle of the overlap.
  */
-export function seam(
-  left: readonly number[],
-  right: readonly number[],
+export function seam<Token>(
+  left: readonly Token[],
+  right: readonly Token[],
+  isSame: (left: Token, right: Token) => boolean = Object.is,
 ): {
   /** How many tokens of the first text count. */
   readonly leftEnd: number;
@@ -20,7 +21,8 @@ export function seam(
     const rightStart = Math.max(0, overlap - left.length);
     const rightEnd = Math.min(right.length, overlap);
     let equal = 0;
-    for (let at = 0; at < leftEnd - leftStart; at++) if (left[leftStart + at] === right[rightStart + at]) equal += 1;
+    for (let at = 0; at < leftEnd - leftStart; at++)
+      if (isSame(left[leftStart + at]!, right[rightStart + at]!)) equal += 1;
     const share = equal / overlap + overlap / 10_000;
     if (equal <= 1 || share <= best) continue;
     best = share;

@@ -7,6 +7,8 @@ import {
   type TextToTextSettings,
 } from '../../generation/text-to-text-settings.js';
 import { checkTokens, type TokenId } from '../../generation/settings.js';
+import type { Json } from '../../../shared/hugging-face.js';
+import type { Alignment } from './alignment.js';
 import { speechRules } from './rules.js';
 import { startTokens, type SpeechTask, type StartFacts } from './start.js';
 
@@ -27,10 +29,11 @@ export interface SpeechParams extends Omit<
    */
   readonly task?: SpeechTask;
   /**
-   * Whether the answer says when each segment was said. Default: segment if return_timestamps of
+   * Whether the answer says when each segment or each word was said. The times of words follow from the cross
+   * attentions of the decoder, which not every export has. Default: segment if return_timestamps of
    * generation_config.json is true, otherwise it does not.
    */
-  readonly timestamps?: 'segment';
+  readonly timestamps?: 'segment' | 'word';
   /** Tokens that are never written. Default: those of generation_config.json. */
   readonly suppressTokens?: readonly TokenId[];
   /** Tokens that no text begins with. Default: those of generation_config.json. */
@@ -46,12 +49,15 @@ export interface SpeechSettings extends TextToTextSettings {
   readonly start: readonly (number | undefined)[];
   /** Whether times are written. */
   readonly hasTimes: boolean;
+  /** How the words' times are found, if they are asked for. */
+  readonly alignment: Alignment | undefined;
 }
 
 /**
  * Returns the settings of the text of one recording.
  * @param param returns what the request or the config sets
  * @param most the most tokens of a text, with those that it begins with
+ * @param alignmentOf reads how words are found
  * @throws what `readTextToTextSettings` and `startTokens` throw; `invalid-input` for settings that exclude each other
  */
 export function readSpeechSettings(
@@ -59,9 +65,11 @@ export function readSpeechSettings(
   facts: ModelFacts,
   startFacts: StartFacts,
   most: number,
+  alignmentOf: (defaults: Json) => Alignment,
 ): SpeechSettings {
   const { defaults } = facts;
-  const hasTimes = (param('timestamps') ?? (defaults['return_timestamps'] === true && 'segment')) === 'segment';
+  const timestamps = param('timestamps');
+  const hasTimes = timestamps !== undefined || defaults['return_timestamps'] === true;
   const start = startTokens(startFacts, { language: param('language'), task: param('task'), hasTimes });
   checkTokens(
     'language, task and no_timestamps_token_id',
@@ -95,7 +103,8 @@ export function readSpeechSettings(
   });
   // `ruleOut` has them, because a request may set them.
   const fileRules = settings.fileRules && { ...settings.fileRules, suppressTokens: [], beginSuppressTokens: [] };
-  return { ...settings, fileRules, start, hasTimes, ruleOut };
+  const alignment = timestamps === 'word' ? alignmentOf(defaults) : undefined;
+  return { ...settings, fileRules, start, hasTimes, alignment, ruleOut };
 }
 
 /** What discards or repeats an answer in transformers. */

@@ -16,7 +16,7 @@ const SAMPLES = 'Wav2Vec2FeatureExtractor';
 /** Moonshine's convolutions have kernels of 127, 7 and 3, and strides of 64, 3 and 2. */
 const MOONSHINE_LEAST = ((3 - 1) * 3 + 7 - 1) * 64 + 127;
 /** Frames of the spectrogram for each position of the encoder: its second convolution takes every other one. */
-const FRAMES_PER_POSITION = 2;
+export const FRAMES_PER_POSITION = 2;
 
 /** Makes an encoder's inputs. */
 export interface SpeechInput {
@@ -29,6 +29,8 @@ export interface SpeechInput {
   readonly frames: number;
   /** Seconds between two times that the model can write. */
   readonly step: number;
+  /** Samples for each frame. */
+  readonly hop: number;
   /** Returns the inputs for at most a window of samples. */
   feeds(samples: Float32Array): Tensors;
   /** Returns inputs from one of their frames on, with zeros after them. */
@@ -44,6 +46,7 @@ class SpectrogramInput implements SpeechInput {
   readonly window: number;
   readonly frames: number;
   readonly step: number;
+  readonly hop: number;
 
   /** @param info of the encoder's input */
   constructor(logMel: LogMel, info: TensorInfo) {
@@ -52,6 +55,7 @@ class SpectrogramInput implements SpeechInput {
     this.#info = info;
     this.sampleRate = options.sampleRate;
     this.frames = frames;
+    this.hop = options.hop;
     this.window = options.windowLength / options.sampleRate;
     this.step = (this.window / frames) * FRAMES_PER_POSITION;
   }
@@ -118,6 +122,7 @@ function samplesInput(
     window: Infinity,
     frames: 1,
     step: 1,
+    hop: 1,
     feeds: (samples) => encoder.soundFeeds(isNormalized === false ? samples : zeroMeanUnitVariance(samples)),
     later: (feeds) => feeds,
   };

@@ -1,7 +1,6 @@
 import type { AudioInput } from '../../../contract/audio.js';
-import { type PredictionError, TabServeError } from '../../../contract/errors.js';
+import { TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind } from '../../../contract/handler.js';
-import type { ResultOf } from '../../../contract/handler-types.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
@@ -11,13 +10,15 @@ import { openAudio, readAudio } from '../../audio/read-audio.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
 import { NO_TOKEN, type Step } from '../../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
-import { argmax } from '../../generation/sample.js';
-import { readStartFacts, type StartFacts } from './start.js';
+import { useTensors } from '../../generation/key-value-cache.js';
+import { alignTokens, readAlignment, type Alignment } from './alignment.js';
+import { detectLanguage, languageOf, readStartFacts, type HeardLanguage, type StartFacts } from './start.js';
 import { ignoredThresholds, readSpeechSettings, type SpeechParams, type SpeechSettings } from './settings.js';
 import { SettledText } from './settled-text.js';
-import { Transcript } from './transcript.js';
+import { Transcript, type TranscriptOptions } from './transcript.js';
+import { wordsOf } from './words.js';
 import { heardWindow, settledCount } from './windows.js';
-import type { SpokenText } from '../../outputs/spoken-text.js';
+import type { SpokenDetails } from '../../outputs/spoken-text.js';
 import { freeTensors } from '../../tensors/gpu-memory.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
@@ -28,9 +29,8 @@ import type {
   GenerateTools,
   GenerationConfig,
 } from '../../handlers/generation-handler.js';
-import type { Row } from '../../handlers/row.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
-import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
+import { FRAMES_PER_POSITION, readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
 import { SPEECH_TO_TEXT_SCHEMA } from './schemas.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
@@ -44,7 +44,20 @@ export interface SpeechToTextParams extends SpeechParams {
 }
 
 /** What was said, as a text that was generated. */
-export interface TranscribedText extends GeneratedText, SpokenText {}
+export interface TranscribedText extends GeneratedText, SpokenDetails {}
+
+/** What the decoder begins with. */
+interface Beginning {
+  readonly start: readonly number[];
+  readonly language: HeardLanguage | undefined;
+}
+
+/** What was heard in a chunk. */
+interface HeardChunk extends Pick<Beginning, 'language'> {
+  readonly tokens: readonly number[];
+  /** When each token was said, in seconds since the chunk's start, if words are asked for. */
+  readonly ends: readonly number[] | undefined;
+}
 
 /** Sound that is ready for the encoder. */
 interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
@@ -67,10 +80,13 @@ const NO_TIMES = '<|notimestamps|>';
  * text in parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into
  * chunks that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a
  * stream gets a part after each of them. Without `language`, Whisper detects the language of each chunk. A part of the
- * answer whose end Whisper has not told ends with the recording.
+ * answer whose end Whisper has not told ends with the recording. The times of words (`timestamps: 'word'`) are those of
+ * the pipeline with `return_timestamps="word"`, for exports whose decoder returns its cross attentions; a word of a
+ * language without spaces is a character.
  *
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
- * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds;
+ * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds, beside
+ *   words also `segments`; of a model of several languages `language`, and `languageProbability` if it was detected;
  *   streamed, the text in parts before it
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
@@ -127,19 +143,6 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     return this.#input.feeds(new Float32Array(this.#input.leastSamples));
   }
 
-  /** @throws `invalid-input` for times of words; of a batch, only its row fails */
-  override async handle(
-    data: readonly Row<AudioInput>[],
-    context: Context,
-  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
-    if (context.params.some(({ timestamps }) => timestamps === 'word'))
-      throw new TabServeError(
-        'invalid-input',
-        'params.timestamps: "word" is not supported, because the times of words follow from the cross attentions of the decoder, which are not read here. Set "segment". speech_recognizer has the times of words, with a CTC model.',
-      );
-    return await super.handle(data, context);
-  }
-
   protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
     const settings = this.settingsOf((name) => this.param(name, index, context));
     this.checkBeams(settings);
@@ -158,7 +161,9 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
 
   protected override settingsOf(param: (name: string) => never): SpeechSettings {
     this.#start ??= readStartFacts(this.facts, this.#config);
-    return readSpeechSettings(param, this.facts, this.#start, this.contextLength);
+    return readSpeechSettings(param, this.facts, this.#start, this.contextLength, (defaults) =>
+      readAlignment(defaults, this.#config, this.attentionLayers),
+    );
   }
 
   /** Writes the text of each chunk, and joins them. */
@@ -167,72 +172,134 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     tools: GenerateTools,
   ): AsyncGenerator<AnswerStep> {
     const { sampleRate } = this.#input;
-    const transcript = this.#transcript();
+    let [language, firstLanguage]: [HeardLanguage?, HeardLanguage?] = [];
+    const { alignment } = settings;
+    const transcript = this.#transcript(
+      alignment && ((tokens) => wordsOf(tokens, language?.language, (ids) => this.tokenizer.decode(ids))),
+    );
     const text = new SettledText(tools.begun);
     const last = others.at(-1) ?? first;
     for (const chunk of [first, ...others]) {
       const given = chunk === first ? feeds : this.#feeds(samples, chunk);
+      const length = chunk.end - chunk.start;
       // What the next chunk hears, too, may change.
-      const heard = yield* this.#writeChunk(given, settings, tools, first === last ? text : undefined);
-      transcript.add(heard, {
-        length: (chunk.end - chunk.start) / sampleRate,
+      const heard = yield* this.#writeChunk(given, length, settings, tools, first === last ? text : undefined);
+      const times = {
+        length: length / sampleRate,
         left: chunk.from / sampleRate,
-        right: Math.max(0, chunk.end - chunk.start - chunk.to) / sampleRate,
-      });
+        right: Math.max(0, length - chunk.to) / sampleRate,
+      };
+      language = heard.language;
+      firstLanguage ??= language;
+      transcript.add(heard.tokens, times, heard.ends);
       if (chunk === last) transcript.end(samples.length / sampleRate);
-      const parts = chunk === last && settings.hasTimes ? transcript.parts : undefined;
-      yield { ...NO_TOKEN, text: text.take(transcript.settled), parts };
+      const { parts, words } = transcript;
+      const spoken = {
+        ...firstLanguage,
+        ...(settings.hasTimes && (alignment ? { parts: words, segments: parts } : { parts })),
+      };
+      yield { ...NO_TOKEN, text: text.take(transcript.settled), spoken: chunk === last ? spoken : undefined };
     }
   }
 
   /**
    * Writes the text of a chunk. An answer that ends within its window is followed by that of the rest of the window.
    * @param feeds the encoder's inputs for the chunk
+   * @param samples how many it has
    * @param text gets the tokens that no later one changes; without it, no token of the steps is text
-   * @returns the tokens of text and times
+   * @returns the tokens of text and times; if words are asked for, when each of them was said
    */
   async *#writeChunk(
     feeds: Tensors,
+    samples: number,
     settings: SpeechSettings,
     tools: GenerateTools,
     text: SettledText | undefined,
-  ): AsyncGenerator<Step, readonly number[]> {
-    const { frames } = this.#input;
+  ): AsyncGenerator<Step, HeardChunk> {
+    const { frames, hop } = this.#input;
+    const { alignment } = settings;
     // Where generation_config.json names no times, those of the tokenizer end no segment.
     const begin = (this.#start!.noTimes ?? Infinity) + 1;
     const heard: number[] = [];
+    const ends: number[] = [];
     const textOf = (tokens: readonly number[]): readonly number[] =>
       text?.take(tokens.filter((token) => this.#isText(token))) ?? [];
-    let start: readonly number[] | undefined;
+    let beginning: Beginning | undefined;
     for (let first = 0; first < frames;) {
       const hiddenStates = await this.encoder.run(this.#input.later(feeds, first), tools.signal);
-      start ??= await this.#startOf(hiddenStates, settings, tools.signal);
-      const own: number[] = [];
-      for await (const step of this.write(hiddenStates, start, settings, { ...tools, begun: undefined })) {
-        own.push(...step.text);
-        yield { ...step, text: textOf([...heard, ...own.slice(0, settledCount(own, begin))]) };
+      beginning ??= await this.#beginningOf(hiddenStates, settings, tools.signal);
+      const { start } = beginning;
+      const [own, fed]: [number[], number[]] = [[], [...start]];
+      // It is read again for the words.
+      if (alignment) useTensors([hiddenStates]);
+      try {
+        for await (const step of this.write(hiddenStates, start, settings, { ...tools, begun: undefined })) {
+          fed.push(...step.tokens);
+          own.push(...step.text);
+          yield { ...step, text: textOf([...heard, ...own.slice(0, settledCount(own, begin))]) };
+        }
+        if (alignment) {
+          const steps = Math.floor((Math.ceil(samples / hop) - first) / FRAMES_PER_POSITION);
+          const times = await this.#timesOf(
+            hiddenStates,
+            fed.slice(0, -1),
+            start.length,
+            steps,
+            alignment,
+            tools.signal,
+          );
+          const offset = (first * this.#input.step) / FRAMES_PER_POSITION;
+          // The last token was not fed: it has the time of the one before.
+          ends.push(...own.map((_, at) => offset + (times[Math.min(at, times.length - 1)] ?? 0)));
+        }
+      } finally {
+        if (alignment) freeTensors([hiddenStates]);
       }
       const window = heardWindow(own, begin, frames - first);
       heard.push(...own.slice(0, window.count));
+      ends.length = Math.min(ends.length, heard.length);
       yield { ...NO_TOKEN, text: textOf(heard) };
       first += window.frames;
     }
-    return heard;
+    return { tokens: heard, ends: alignment && ends, language: beginning?.language };
+  }
+
+  /**
+   * Returns when each token of an answer was said, in seconds since its window's start.
+   * @param fed the tokens that the decoder has run on, of which `first` are the beginning
+   * @param steps of sound in the window; below 0, of the silence after the sound
+   */
+  async #timesOf(
+    hiddenStates: Tensor,
+    fed: readonly number[],
+    first: number,
+    steps: number,
+    alignment: Alignment,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    if (fed.length <= first) return [];
+    const layers = [...new Set(alignment.heads.map(([layer]) => layer))];
+    const outputs = await this.crossAttentions(hiddenStates, fed, layers, signal);
+    const all = outputs[0]!.dims[3]!;
+    // As two slices in Python, which count what is below 0 from the end.
+    const count = steps < 0 ? Math.max(0, all + 2 * steps) : Math.min(all, steps);
+    const byLayer = new Map(layers.map((layer, at) => [layer, outputs[at]!] as const));
+    return alignTokens(byLayer, alignment, first, count).map((step) => step * this.#input.step);
   }
 
   /** Returns the tokens that the decoder begins with. The language may have to be detected. */
-  async #startOf(
+  async #beginningOf(
     hiddenStates: Tensor,
     { start, startTokenId }: SpeechSettings,
     signal: AbortSignal,
-  ): Promise<readonly number[]> {
+  ): Promise<Beginning> {
+    const facts = this.#start!;
     const isKnown = (token: number | undefined): token is number => token !== undefined;
-    if (start.every(isKnown)) return start;
+    if (start.every(isKnown)) return { start, language: languageOf(start, facts) };
     try {
       const logits = await this.firstLogits(hiddenStates, startTokenId, signal);
-      const ids = [...this.#start!.languages!.values()];
-      const language = ids[argmax(Float32Array.from(ids, (id) => logits[id]!))]!;
-      return start.map((token) => token ?? language);
+      const { token, language } = detectLanguage(logits, facts);
+      return { start: start.map((one) => one ?? token), language };
     } catch (error) {
       freeTensors([hiddenStates]);
       throw error;
@@ -243,10 +310,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     outputs: readonly (GeneratedAnswer | undefined)[],
     context: Context,
   ): readonly TranscribedText[] {
-    return super.postprocess(outputs, context).map((result, index) => {
-      const parts = outputs[index]?.parts;
-      return parts ? { ...result, parts } : result;
-    });
+    return super.postprocess(outputs, context).map((result, index) => ({ ...result, ...outputs[index]?.spoken }));
   }
 
   /** Returns the encoder's inputs for a chunk. */
@@ -258,8 +322,9 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     return token < this.#begin && this.tokenizer.detokenizer.pieceOf(token) !== undefined;
   }
 
-  #transcript(): Transcript {
+  #transcript(wordsOf: TranscriptOptions['wordsOf']): Transcript {
     return new Transcript({
+      wordsOf,
       begin: this.#begin,
       step: this.#input.step,
       isText: (token) => this.#isText(token),

@@ -4,6 +4,9 @@ import { TabServeError } from '../../../contract/errors.js';
 import { underivable, type Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { isRecord } from '../../../shared/schema.js';
+import { argmax } from '../../generation/sample.js';
+import { softmax } from '../../outputs/scores.js';
+import type { SpokenDetails } from '../../outputs/spoken-text.js';
 import { GENERATION_CONFIG, type ModelFacts } from '../../generation/model-facts.js';
 
 /** What is done with speech: it is written in its language, or in English. */
@@ -51,6 +54,27 @@ export function readStartFacts({ startTokenId, defaults: generation }: ModelFact
     language: (language ?? undefined) as string | undefined,
     task: (task ?? undefined) as SpeechTask | undefined,
   };
+}
+
+/** The language of a recording. */
+export type HeardLanguage = Pick<SpokenDetails, 'language' | 'languageProbability'>;
+
+/** Returns the language that an answer begins with, if it names one. */
+export function languageOf(start: readonly number[], { languages }: StartFacts): HeardLanguage | undefined {
+  const found = [...(languages ?? [])].find(([, token]) => token === start[1]);
+  return found && { language: found[0] };
+}
+
+/** Returns the likeliest language. @param logits after the first token */
+export function detectLanguage(
+  logits: Float32Array,
+  { languages }: StartFacts,
+): { readonly token: number; readonly language: HeardLanguage } {
+  const all = [...languages!];
+  const probabilities = softmax(all.map(([, token]) => logits[token]!));
+  const best = argmax(Float32Array.from(all, ([, token]) => logits[token]!));
+  const [language, token] = all[best]!;
+  return { token, language: { language, languageProbability: probabilities[best]! } };
 }
 
 /** What a request wants of its answer's beginning. */

@@ -22,15 +22,25 @@ export interface TranscriptOptions {
   /** Returns whether a token has a text. */
   readonly isText: (token: number) => boolean;
   readonly decode: (tokens: readonly number[]) => string;
+  /** Divides a part into words, if those are asked for. */
+  readonly wordsOf?: ((tokens: readonly HeardToken[]) => readonly SpokenPart[]) | undefined;
+}
+
+/** A token of text. */
+export interface HeardToken {
+  readonly id: number;
+  /** When it was said, in seconds; 0 if words are not asked for. */
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A part that is not complete, as `chunk` of `_decode_asr`. */
 interface OpenPart {
   start: number | undefined;
   /** What is settled of its tokens. */
-  tokens: number[];
+  tokens: HeardToken[];
   /** What chunks have heard of it; the last one may overlap with the next. */
-  heard: number[][];
+  heard: HeardToken[][];
   hasText: boolean;
 }
 
@@ -40,6 +50,7 @@ const WINDOW_STEPS = 1500;
 export class Transcript {
   readonly #options: TranscriptOptions;
   readonly #parts: SpokenPart[] = [];
+  readonly #words: SpokenPart[] = [];
   #open: OpenPart = newPart();
   /** Where the next chunk starts, in seconds. */
   #offset = 0;
@@ -56,23 +67,33 @@ export class Transcript {
     return this.#parts;
   }
 
+  /** Their words. */
+  get words(): readonly SpokenPart[] {
+    return this.#words;
+  }
+
   /** The tokens of the text that no later chunk changes, without those of times. */
   get settled(): readonly number[] {
     return this.#settled;
   }
 
-  /** Adds the answer to the next chunk: its tokens, without those that it began with. */
-  add(tokens: readonly number[], { length, left, right }: ChunkTimes): void {
+  /**
+   * Adds the answer to the next chunk.
+   * @param tokens without those that it began with
+   * @param ends when each of them was said, in seconds since the chunk's start, if words are asked for
+   */
+  add(tokens: readonly number[], { length, left, right }: ChunkTimes, ends?: readonly number[]): void {
     const { begin, step, isText } = this.#options;
     this.#offset -= left;
     const firstOwn = begin + left / step;
     const lastOwn = right > 0 ? this.#lastOwn(tokens, length - right) : Infinity;
-    let current: number[] = [];
+    const timeOf = (at: number): number => (ends ? hundredths((ends[at] ?? 0) + this.#offset) : 0);
+    let current: HeardToken[] = [];
     // Of an answer to several windows: the times of each count from its start.
     let [latest, second, before] = [0, 0, 0];
     for (const [at, token] of tokens.entries()) {
       if (token < begin) {
-        if (isText(token)) current.push(token);
+        if (isText(token)) current.push({ id: token, start: timeOf(at - 1), end: timeOf(at) });
         continue;
       }
       const own = (token - begin) * step;
@@ -116,13 +137,13 @@ export class Transcript {
   }
 
   /** Adds what a chunk has heard of the open part. What it shares with the chunk before is settled. */
-  #hear(tokens: number[]): void {
+  #hear(tokens: HeardToken[]): void {
     const open = this.#open;
     open.hasText ||= tokens.length > 0;
     open.heard.push(tokens);
     if (open.heard.length < 2) return;
-    const [left, right] = open.heard as [number[], number[]];
-    const { leftEnd, rightStart } = seam(left, right);
+    const [left, right] = open.heard as [HeardToken[], HeardToken[]];
+    const { leftEnd, rightStart } = seam(left, right, isSame);
     this.#settle(left.slice(0, leftEnd));
     open.heard = [right.slice(rightStart)];
   }
@@ -132,16 +153,24 @@ export class Transcript {
     return this.#open.start ?? this.#parts.at(-1)?.end ?? 0;
   }
 
-  #settle(tokens: readonly number[]): void {
+  #settle(tokens: readonly HeardToken[]): void {
     this.#open.tokens.push(...tokens);
-    this.#settled.push(...tokens);
+    this.#settled.push(...tokens.map(({ id }) => id));
   }
 
   #close(end: number): void {
     this.#settle(this.#open.heard[0]!);
-    this.#parts.push({ text: this.#options.decode(this.#open.tokens), start: this.#start, end });
+    const { tokens } = this.#open;
+    const { decode, wordsOf } = this.#options;
+    this.#parts.push({ text: decode(tokens.map(({ id }) => id)), start: this.#start, end });
+    if (wordsOf) this.#words.push(...wordsOf(tokens));
     this.#open = newPart();
   }
+}
+
+/** Returns whether two chunks have heard the same token, in the order of time. */
+function isSame(left: HeardToken, right: HeardToken): boolean {
+  return left.id === right.id && (left.start < right.start || (left.start === right.start && left.end <= right.end));
 }
 
 function newPart(): OpenPart {

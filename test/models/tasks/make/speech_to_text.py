@@ -3,9 +3,11 @@ import pathlib
 
 import torch
 from optimum.exporters.onnx import main_export
+from optimum.exporters.onnx.base import ConfigBehavior
+from optimum.exporters.onnx.model_configs import WhisperOnnxConfig
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
-    AddedToken, GenerationConfig, MoonshineConfig, MoonshineForConditionalGeneration, Wav2Vec2FeatureExtractor, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration, WhisperTokenizerFast, pipeline,
+    AddedToken, AutoConfig, GenerationConfig, MoonshineConfig, MoonshineForConditionalGeneration, Wav2Vec2FeatureExtractor, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration, WhisperTokenizerFast, pipeline,
 )
 
 from common import HERE, TEXTS, answers, save, spread, tokenizer_of
@@ -66,11 +68,36 @@ def english(own):
     return generation(own, is_multilingual=False, forced_decoder_ids=[[1, own.convert_tokens_to_ids("<|notimestamps|>")]])
 
 
-def export_merged(source, target):
-    main_export(source, target, task="automatic-speech-recognition-with-past", do_validation=False, device="cpu", nb_max_frames=2 * PLACES)
+def words(own):
+    """With the heads that listen to what they write."""
+    settings = multilingual(own)
+    settings.alignment_heads = [[0, 1], [1, 0]]
+    return settings
+
+
+def export_merged(source, target, **options):
+    main_export(source, target, task="automatic-speech-recognition-with-past", do_validation=False, device="cpu", nb_max_frames=2 * PLACES, **options)
     for file in pathlib.Path(target).glob("decoder*.onnx"):
         if file.stem != "decoder_model_merged":
             file.unlink()
+
+
+class WithAttentions(WhisperOnnxConfig):
+    """The decoder returns its cross attentions, too: as the published repositories whose names end with _timestamped."""
+
+    @property
+    def outputs(self):
+        own = super().outputs
+        if self._behavior is ConfigBehavior.DECODER:
+            own.update({f"cross_attentions.{layer}": {0: "batch_size", 2: "decoder_sequence_length", 3: "encoder_sequence_length"} for layer in range(self._config.decoder_layers)})
+        return own
+
+
+def export_attentions(source, target):
+    whole = WithAttentions(AutoConfig.from_pretrained(source), task="automatic-speech-recognition", use_past=True)
+    export_merged(source, target, model_kwargs={"output_attentions": True}, custom_onnx_configs={
+        "encoder_model": whole.with_behavior("encoder"), "decoder_model": whole.with_behavior("decoder", use_past=True, use_past_in_inputs=False),
+        "decoder_with_past_model": whole.with_behavior("decoder", use_past=True, use_past_in_inputs=True)})
 
 
 def ask(pipe, length, params):
@@ -78,7 +105,9 @@ def ask(pipe, length, params):
     generate = {"num_beams": params.get("numBeams", 1), **{key: params[key] for key in ("language", "task") if key in params}}
     # Moonshine hears a recording whole.
     chunks = {"chunk_length_s": params.get("chunkLength", WINDOW), "ignore_warning": True} if pipe.type == "seq2seq_whisper" else {}
-    found = pipe({"raw": sound(length), "sampling_rate": RATE}, generate_kwargs=generate, **chunks, **({"return_timestamps": True} if "timestamps" in params else {}))
+    # It does not read the language from the tokens, and a word of Chinese is a character.
+    pipe.tokenizer.language = "chinese" if params.get("language") == "zh" else None
+    found = pipe({"raw": sound(length), "sampling_rate": RATE}, generate_kwargs=generate, **chunks, **({"return_timestamps": {"segment": True, "word": "word"}[params["timestamps"]]} if "timestamps" in params else {}))
     answer = {"text": found["text"]}
     if "timestamps" in params:
         answer["parts"] = []
@@ -148,6 +177,10 @@ ROWS = [
     ("write-whisper-english", "WhisperForConditionalGeneration (English)", lambda: whisper(128, english), [
         (SHORT, {}), (SHORT, {"timestamps": "segment"}), (LONG, {"timestamps": "segment", "numBeams": 2}),
     ]),
+    ("write-whisper-words", "WhisperForConditionalGeneration (words)", lambda: whisper(80, words), [
+        (SHORT, {"language": "en", "timestamps": "word"}), (WHOLE, {"language": "ru", "timestamps": "word"}), (SHORT, {"timestamps": "word", "numBeams": 3, "language": "de"}),
+        (LONG, {"timestamps": "word", "chunkLength": 3, "language": "es"}), (WHOLE, {"language": "zh", "timestamps": "word"}),
+    ]),
     ("write-moonshine", "MoonshineForConditionalGeneration", moonshine, [(RATE, {}), (SHORT, {}), (LONG, {"numBeams": 3})]),
 ]
 
@@ -159,7 +192,7 @@ def make():
         model, found = varied(make_model, own, features, asked)
         for (length, params), answer in zip(asked, found):
             print(repository, length, params, answer)
-        save(repository, model, [own, features], export_merged)
+        save(repository, model, [own, features], export_attentions if repository.endswith("words") else export_merged)
         rows.append({"architecture": architecture, "repository": repository, **({"gpu": ["webgpu"]} if len(rows) == len(ROWS) - 1 else {}), "requests": [
             {"input": {"sound": length}, "params": params, "answer": answer} for (length, params), answer in zip(asked, found)]})
     answers("speech_to_text", rows)

@@ -41,7 +41,7 @@ const changed = (engine: Engine, change: (outputs: Tensors) => Tensors): Engine 
 
 /** Opens a repository of `test/models/tasks` as a worker does. @param changes of its JSON files, by their names */
 async function open(
-  repository: 'write-whisper' | 'write-whisper-english' | 'write-moonshine',
+  repository: 'write-whisper' | 'write-whisper-words' | 'write-whisper-english' | 'write-moonshine',
   changes: Readonly<Record<string, Json>> = {},
   config: ModelConfig = {},
   change: (outputs: Tensors) => Tensors = (outputs) => outputs,
@@ -132,6 +132,19 @@ test('a text comes in parts: of one window token by token, of several window by 
   expect(parts!.length).toBeGreaterThan(1);
 });
 
+test('words come with their segments, and a stream of them in the parts of the text', async () => {
+  const { ask } = await open('write-whisper-words');
+  const { rows, parts } = await ask([sound(4)], { timestamps: 'word' });
+  const { text, segments, language, languageProbability, ...others } = rows[0]!;
+  expect(others.parts!.map((word) => word.text).join('')).toBe(text);
+  expect(segments!.map((segment) => segment.text).join('')).toBe(text);
+  expect(segments!.length).toBeLessThan(others.parts!.length);
+  expect(parts.join('')).toBe(text);
+  expect([language, languageProbability]).toEqual(['zh', expect.closeTo(0.735, 3)]);
+  const given = (await ask([sound(3)], { language: 'de' })).rows[0]!;
+  expect([given.language, given.languageProbability]).toEqual(['de', undefined]);
+});
+
 test('another worker goes on behind the parts that were sent; one that writes another text says so', async () => {
   const { ask } = await open('write-whisper');
   const { rows, parts, resumes } = await ask([sound(9)]);
@@ -148,7 +161,7 @@ test('another worker goes on behind the parts that were sent; one that writes an
 test('what excludes each other, and what the model cannot do, is refused by name', async () => {
   const { ask } = await open('write-whisper');
   for (const [params, words] of [
-    [{ timestamps: 'word' }, 'params.timestamps: "word" is not supported'],
+    [{ timestamps: 'word' }, 'this export has no outputs "cross_attentions.0"'],
     [{ timestamps: 'segment', stop: 'a' }, 'params.stop: it is not supported with timestamps'],
     [{ language: 'xx' }, 'params.language: the model has no language "xx". It has de, en, es, ru, zh.'],
     [{ chunkLength: 5 }, 'params.chunkLength: the model hears 4 s at once, and 5 s are more'],
@@ -245,7 +258,7 @@ for (const [what, changes, config, words] of [
   ],
   ['chunks that are too long', {}, { chunkLength: 5 }, 'handler.chunkLength: the model hears 4 s'],
   ['a language that is not there', {}, { language: 'xx' }, 'handler or generation_config.json: params.language'],
-  ['times of words', {}, { timestamps: 'word' }, 'handler.timestamps'],
+  ['times of words', {}, { timestamps: 'word' }, 'params.timestamps: "word" needs the cross attentions'],
 ] as const)
   test(`what cannot be is refused when the model is opened: ${what}`, async () => {
     await expect(open('write-whisper', changes, { handler: config })).rejects.toMatchObject(
