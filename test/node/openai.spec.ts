@@ -1,8 +1,11 @@
 // `npx tabserve serve` of language models, spoken to by OpenAI's own client: the newest one that runs on Node 20. Expected
 // texts are transformers': `test/models/generation/make.py`.
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import OpenAI from 'openai-node20';
 import type { RunningServer } from '../../src/tools/cli/serve.ts';
+import type { SpokenText } from '../../src/worker/outputs/spoken-text.ts';
+import { soundOf } from '../models/tasks/sound.ts';
 import { GENERATION } from '../unit/worker/generation/models.ts';
 
 const hello = { messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -23,7 +26,11 @@ test.beforeAll(async () => {
   const { serve } = (await import(
     String(new URL('../../dist/tools/cli/serve.js', import.meta.url))
   )) as typeof import('../../src/tools/cli/serve.ts');
-  running = await serve(['test/models/generation/llama', 'test/models/generation/gpt2'], { port: '0' }, () => {});
+  running = await serve(
+    ['test/models/generation/llama', 'test/models/generation/gpt2', 'test/models/tasks/write-whisper-words'],
+    { port: '0' },
+    () => {},
+  );
   openai = new OpenAI({ apiKey: 'none', baseURL: `${running.url}/v1`, maxRetries: 0 });
 });
 test.afterAll(() => running.close());
@@ -55,11 +62,70 @@ test('a chat answers as transformers does, whole and streamed, with its usage', 
   expect(completion.choices[0]!.text).toBe(right);
 });
 
+test('a recording is transcribed as by transformers, whole and streamed', async () => {
+  const { rows } = JSON.parse(readFileSync('test/models/tasks/speech_to_text.json', 'utf8')) as {
+    readonly rows: readonly {
+      readonly repository: string;
+      readonly requests: readonly { readonly input: { readonly sound: number }; readonly answer: SpokenText }[];
+    }[];
+  };
+  const { input, answer } = rows.find(({ repository }) => repository === 'write-whisper-words')!.requests[0]!;
+  const file = () => new File([floatWav(soundOf(input.sound))], 'talk.wav', { type: 'audio/wav' });
+  const asked = { model: 'write-whisper-words', language: 'en' };
+  const found = await openai.audio.transcriptions.create({
+    ...asked,
+    file: file(),
+    response_format: 'verbose_json',
+    timestamp_granularities: ['word', 'segment'],
+  });
+  expect(found.text).toBe(answer.text);
+  expect(found.words).toEqual(answer.parts!.map(({ text, ...times }) => ({ word: text.trim(), ...times })));
+  expect(found.segments!.map(({ text }) => text).join('')).toBe(answer.text);
+  expect([found.language, found.duration]).toEqual(['english', input.sound / 16_000]);
+  const whole = await openai.audio.transcriptions.create({ ...asked, file: file() });
+  let joined = '';
+  for await (const event of await openai.audio.transcriptions.create({ ...asked, file: file(), stream: true }))
+    joined += event.type === 'transcript.text.delta' ? event.delta : '';
+  expect(joined).toBe(whole.text);
+  const mp3 = new File([new Uint8Array(100)], 'talk.mp3', { type: 'audio/mpeg' });
+  expect(await failureOf(openai.audio.transcriptions.create({ ...asked, file: mp3 }))).toMatchObject({
+    0: 501,
+    4: expect.stringContaining('pass a WAV file'),
+  });
+});
+
+/** Returns a WAV file of float32 samples at 16 kHz. */
+function floatWav(samples: Float32Array): ArrayBuffer {
+  const bytes = new ArrayBuffer(44 + samples.length * 4);
+  const view = new DataView(bytes);
+  const text = (at: number, value: string): void => {
+    for (const [index, character] of [...value].entries()) view.setUint8(at + index, character.charCodeAt(0));
+  };
+  text(0, 'RIFF');
+  view.setUint32(4, bytes.byteLength - 8, true);
+  text(8, 'WAVEfmt ');
+  view.setUint32(16, 16, true);
+  for (const [at, value] of [
+    [20, 3],
+    [22, 1],
+    [32, 4],
+    [34, 32],
+  ] as const)
+    view.setUint16(at, value, true);
+  view.setUint32(24, 16_000, true);
+  view.setUint32(28, 64_000, true);
+  text(36, 'data');
+  view.setUint32(40, samples.length * 4, true);
+  new Float32Array(bytes, 44).set(samples);
+  return bytes;
+}
+
 test('several models, each by its name; a model that is not there', async () => {
   const listed = await openai.models.list();
   expect(listed.data.map(({ id, object }) => [id, object])).toEqual([
     ['gpt2', 'model'],
     ['llama', 'model'],
+    ['write-whisper-words', 'model'],
   ]);
   expect(await openai.models.retrieve('gpt2')).toMatchObject({ id: 'gpt2', owned_by: 'tabserve' });
   for (const model of ['llama', 'gpt2']) {

@@ -4,7 +4,7 @@ import type { RouteContext } from './route.js';
 type Method = 'get' | 'put' | 'post' | 'delete' | 'options';
 
 /** What an operation takes as its body. */
-type Body = 'input' | 'json';
+type Body = 'input' | 'json' | 'form';
 
 /** What an operation answers with, where it is not JSON. */
 type Answer = 'text' | 'any';
@@ -80,6 +80,13 @@ const INFERENCE: readonly Operation[] = [
   ['/v1/responses/{response_id}', 'delete', 'deleteResponse', 'Deletes a stored response.'],
   ['/v1/rerank', 'post', 'rerank', 'Ranks texts by a query.', JSON_BODY],
   ['/v1/embeddings', 'post', 'embeddings', "Embeds texts: OpenAI's API.", JSON_BODY],
+  [
+    '/v1/audio/transcriptions',
+    'post',
+    'transcriptions',
+    "Writes what is said in a recording: OpenAI's API.",
+    { body: 'form', answer: 'any' },
+  ],
   ['/v2', 'get', 'serverMetadata', 'Describes the server: Open Inference Protocol v2.'],
   ['/v2/health/live', 'get', 'serverLive', 'Says whether the server runs.'],
   ['/v2/health/ready', 'get', 'serverReady', 'Says whether every model can answer.'],
@@ -161,6 +168,7 @@ const BYTES = { schema: { type: 'string', format: 'binary' } };
 const BODIES = {
   input: { '*/*': BYTES, 'application/json': ANY, 'multipart/form-data': { schema: { type: 'object' } } },
   json: { 'application/json': { schema: { type: 'object' } } },
+  form: { 'multipart/form-data': { schema: { type: 'object' } } },
 };
 const ANSWERS = {
   json: { 'application/json': ANY },

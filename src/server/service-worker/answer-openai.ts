@@ -18,7 +18,7 @@ export async function answerOpenAi(
 ): Promise<Response> {
   const { models } = settings;
   const body = await request.body();
-  const model = body instanceof Blob ? await modelIn(body) : undefined;
+  const model = body instanceof Blob ? await modelIn(body, request.type) : undefined;
   const own = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
   const mayBePrivate = body === 'too-large' && Object.values(models).includes('device-only');
   const policy = mayBePrivate ? 'device-only' : own;
@@ -26,11 +26,17 @@ export async function answerOpenAi(
   return await environment.fetch(await request.forServer(), { signal: request.signal });
 }
 
-/** Returns the model that a body names; undefined if it names none. */
-export async function modelIn(body: Blob): Promise<string | undefined> {
+/**
+ * Returns the model that a body names, JSON or a form; undefined if it names none.
+ * @param type as the request says it: that of a Blob is in lower case, and the boundary of a form is not
+ */
+export async function modelIn(body: Blob, type: string): Promise<string | undefined> {
   try {
-    const json: unknown = JSON.parse(await body.text());
-    return isPlainObject(json) && typeof json['model'] === 'string' ? json['model'] : undefined;
+    const isForm = /^multipart\//i.test(type);
+    const given: unknown = isForm
+      ? Object.fromEntries(await new Response(body, { headers: { 'content-type': type } }).formData())
+      : JSON.parse(await body.text());
+    return isPlainObject(given) && typeof given['model'] === 'string' ? given['model'] : undefined;
   } catch {
     return undefined;
   }

@@ -79,7 +79,7 @@ export class DeviceOnlyGuard {
       if (!Object.values(models).includes('device-only')) continue;
       if (pathOfBody(asked, new URL(base)) !== undefined) {
         const request = new Request(input, init);
-        const model = await modelIn(await request.clone().blob());
+        const model = await modelIn(await request.clone().blob(), request.headers.get('content-type') ?? '');
         const isOwn = model !== undefined && Object.hasOwn(models, model) && models[model] === 'device-only';
         return isOwn ? { request, base, model } : request;
       }

@@ -11,7 +11,7 @@ export interface Route {
 }
 
 /** The paths whose body names the model: OpenAI's API. */
-const NAMED_IN_BODY = new Set(['v1/chat/completions', 'v1/completions', 'v1/embeddings']);
+const NAMED_IN_BODY = new Set(['v1/chat/completions', 'v1/completions', 'v1/embeddings', 'v1/audio/transcriptions']);
 
 /**
  * Returns the path and query after the base if the body of the request names the model; otherwise undefined.

@@ -15,6 +15,8 @@ export interface SpokenText {
 
 /** What is known of a recording beside its text. */
 export interface SpokenDetails extends Pick<SpokenText, 'parts'> {
+  /** Seconds of the recording. */
+  readonly duration?: number;
   /** With `timestamps: 'word'`, whose parts are words: the segments. */
   readonly segments?: readonly SpokenPart[];
   /** The code of the language, such as en, if the model has several. */

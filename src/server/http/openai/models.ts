@@ -3,19 +3,22 @@ import type { ServedVersion } from '../../served-version.js';
 import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
 
-/** What a model makes from a text. */
-type Made = 'text' | 'vector' | 'ranking';
+/** What a model makes from a text, or of a recording. */
+type Made = 'text' | 'vector' | 'ranking' | 'transcript';
 
 /** What is said of a model that makes something else. */
 const MAKES_NONE: Readonly<Record<Made, string>> = {
   text: 'writes no text',
   vector: 'makes no vectors of texts',
   ranking: 'ranks no texts',
+  transcript: 'does not write what is said in a recording',
 };
 
 /** The built-in handlers that make what is requested. */
 const BUILT_IN: Readonly<Record<string, Made>> = {
   image_text_to_text: 'text',
+  speech_recognizer: 'transcript',
+  speech_to_text: 'transcript',
   text_feature_extractor: 'vector',
   text_generator: 'text',
   text_reranker: 'ranking',
@@ -25,7 +28,7 @@ const BUILT_IN: Readonly<Record<string, Made>> = {
 /** @throws `invalid-input` if the model makes something else for certain */
 export function checkMakes(made: Made, served: ServedVersion): void {
   const { handler, takes } = served.options.description;
-  const isOther = takes === 'image' || takes === 'audio';
+  const isOther = made === 'transcript' ? takes !== 'audio' : takes === 'image' || takes === 'audio';
   const known = IS_BUILT_IN.test(handler) ? BUILT_IN[handler] : made;
   if (isOther || known !== made) throw makesOther(made, served);
 }

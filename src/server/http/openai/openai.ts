@@ -1,20 +1,24 @@
 /**
- * `/v1/…`: OpenAI's API of responses, chats, completions, embeddings and models, as its clients speak it. Answers to `GET
- * /v1/models[/NAME]` also have the fields of KServe's protocol v1.
+ * `/v1/…`: OpenAI's API of responses, chats, completions, embeddings, transcriptions and models, as its clients speak it.
+ * Answers to `GET /v1/models[/NAME]` also have the fields of KServe's protocol v1.
  */
 import type { ServedVersion } from '../../served-version.js';
-import { readJson } from '../request-body.js';
+import { isForm, readInput, readJson } from '../request-body.js';
 import { jsonResponse } from '../responses.js';
-import { ServingError } from '../../serving-error.js';
+import { ServingError, unsupportedType } from '../../serving-error.js';
 import { shorten } from '../../../contract/describe-value.js';
 import { checkMethod, type Incoming, type RouteContext } from '../route.js';
 import { chatCompletions, completions } from './completions.js';
+import { transcriptions } from './transcriptions.js';
 import { embeddings } from './embeddings.js';
 import { openAiResponse } from './errors.js';
 import { rerank } from './rerank.js';
 import { responses, storedResponse } from './responses.js';
 import { fieldsOf, wrongValue, type Body } from './request.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
+
+/** Its body is a form, with a file. */
+const TRANSCRIPTIONS = 'audio/transcriptions';
 
 type Answer = (body: Body, served: ServedVersion, request: HttpRequest, context: RouteContext) => Promise<HttpResponse>;
 
@@ -24,6 +28,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ['embeddings', embeddings],
   ['responses', responses],
   ['rerank', rerank],
+  [TRANSCRIPTIONS, transcriptions],
 ]);
 
 /** Answers a request of OpenAI's API. Never rejects: an error has OpenAI's form. */
@@ -50,13 +55,22 @@ async function route(incoming: Incoming, context: RouteContext): Promise<HttpRes
     });
   }
   if (path[0] === 'responses' && path.length === 2) return storedResponse(incoming, path[1]!, context);
-  const answer = ANSWERS.get(path.join('/'));
+  const name = path.join('/');
+  const answer = ANSWERS.get(name);
   if (!answer) throw unknownPath(incoming);
   checkMethod(incoming, 'POST');
-  const body = fieldsOf(await readJson(incoming.request, context));
+  const body = fieldsOf(
+    await (name === TRANSCRIPTIONS ? readFields(incoming, context) : readJson(incoming.request, context)),
+  );
   const { model } = body;
   if (typeof model !== 'string') throw wrongValue('model', "a model's name", model);
   return await answer(body, registry.find(model), incoming.request, context);
+}
+
+/** @throws `invalid-input` if the body is no form */
+async function readFields({ request }: Incoming, context: RouteContext): Promise<unknown> {
+  if (isForm(request)) return await readInput(request, context);
+  throw unsupportedType('The body is no form: send multipart/form-data with the fields "model" and "file".');
 }
 
 /** Returns the error for a path that is not there: it names those that are. */

@@ -195,6 +195,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       if (chunk === last) transcript.end(samples.length / sampleRate);
       const { parts, words } = transcript;
       const spoken = {
+        duration: samples.length / sampleRate,
         ...firstLanguage,
         ...(settings.hasTimes && (alignment ? { parts: words, segments: parts } : { parts })),
       };

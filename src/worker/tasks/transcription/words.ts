@@ -34,9 +34,10 @@ export function wordsOf(
 function wholeCharacters(tokens: readonly HeardToken[], decode: (tokens: readonly HeardToken[]) => string): Word[] {
   const all = Array.from(decode(tokens));
   const words: Word[] = [];
-  let [before, own]: [number, readonly HeardToken[]] = [0, []];
+  let before = 0;
+  let own: HeardToken[] = [];
   for (const token of tokens) {
-    own = [...own, token];
+    own.push(token);
     const text = decode(own);
     const characters = Array.from(text);
     const broken = characters.indexOf(BROKEN);

@@ -508,3 +508,137 @@ test('other paths and methods, and bodies that are no JSON', async () => {
     { error: { param: 'model' } },
   ]);
 });
+
+const RECORDER = { modelName: 'whisper', handler: 'speech_to_text', takes: 'audio', resultForms: [] } as const;
+const SPOKEN = {
+  text: ' Hello there. All well?',
+  language: 'de',
+  duration: 3661.2,
+  parts: [
+    { text: ' Hello', start: 0, end: 0.5 },
+    { text: ' there.', start: 0.5, end: 1 },
+    { text: ' All', start: 3600, end: 3660 },
+    { text: ' well?', start: 3660, end: 3661.9999 },
+  ],
+  segments: [
+    { text: ' Hello there.', start: 0, end: 1 },
+    { text: ' All well?', start: 3600, end: 3661.9999 },
+  ],
+};
+const recording = () => new File([new Uint8Array([1, 2, 3])], 'talk.wav', { type: 'audio/wav' });
+
+test('a recording is transcribed in each format', async () => {
+  const { client, openai } = await faked(() => SPOKEN, [], RECORDER);
+  const ask = async (fields: object): Promise<unknown> =>
+    await openai.audio.transcriptions.create({ model: 'whisper', file: recording(), ...fields } as never);
+  const usage = { type: 'duration', seconds: 3662 };
+  expect(await ask({})).toEqual({ text: SPOKEN.text, usage });
+  expect(client.asked.at(-1)!.options.params).toEqual({});
+  const input = client.asked.at(-1)!.input as File;
+  expect([input.type, input.size]).toEqual(['audio/wav', 3]);
+  expect(await ask({ response_format: 'text', language: 'de', prompt: 'A talk', temperature: 0.4 })).toBe(
+    'Hello there. All well?\n',
+  );
+  expect(client.asked.at(-1)!.options.params).toEqual({
+    language: 'de',
+    prompt: 'A talk',
+    doSample: true,
+    temperature: 0.4,
+  });
+  expect(await ask({ response_format: 'srt' })).toBe(
+    '1\n00:00:00,000 --> 00:00:01,000\nHello there.\n\n2\n01:00:00,000 --> 01:01:02,000\nAll well?\n\n',
+  );
+  expect(client.asked.at(-1)!.options.params).toEqual({ timestamps: 'segment' });
+  expect(await ask({ response_format: 'vtt' })).toBe(
+    'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHello there.\n\n01:00:00.000 --> 01:01:02.000\nAll well?\n\n',
+  );
+  const verbose = { response_format: 'verbose_json', timestamp_granularities: ['word', 'segment'] };
+  expect(await ask(verbose)).toMatchObject({
+    task: 'transcribe',
+    language: 'german',
+    duration: 3661.2,
+    text: SPOKEN.text,
+    words: [{ word: 'Hello', start: 0, end: 0.5 }, {}, {}, { word: 'well?' }],
+    segments: [{ id: 0, text: ' Hello there.', start: 0, end: 1, temperature: 0 }, { id: 1 }],
+    usage,
+  });
+  expect(client.asked.at(-1)!.options.params).toEqual({ timestamps: 'word' });
+  expect(await ask({ response_format: 'verbose_json' })).not.toHaveProperty('words');
+});
+
+test('of a model without segments, pauses divide the words', async () => {
+  const { segments: _, ...words } = SPOKEN;
+  const { client, openai } = await faked(() => words, [], { ...RECORDER, handler: 'speech_recognizer' });
+  const found = await openai.audio.transcriptions.create({
+    model: 'whisper',
+    file: recording(),
+    response_format: 'verbose_json',
+  });
+  expect(client.asked.at(-1)!.options.params).toEqual({ timestamps: 'word' });
+  expect(found.segments!.map(({ text, start, end }) => [text, start, end])).toEqual([
+    ['Hello there.', 0, 1],
+    ['All well?', 3600, 3661.9999],
+  ]);
+  expect(
+    await failureOf(openai.audio.transcriptions.create({ model: 'whisper', file: recording(), language: 'de' })),
+  ).toEqual([400, 'invalid_request_error', 'language', 'unsupported_value', expect.any(String)]);
+});
+
+test('a transcript is streamed', async () => {
+  const { openai } = await faked(() => SPOKEN, [' Hello there.', ' All well?'], RECORDER);
+  const stream = await openai.audio.transcriptions.create({ model: 'whisper', file: recording(), stream: true });
+  const events: unknown[] = [];
+  for await (const event of stream) events.push(event);
+  expect(events).toEqual([
+    { type: 'transcript.text.delta', delta: ' Hello there.' },
+    { type: 'transcript.text.delta', delta: ' All well?' },
+    { type: 'transcript.text.done', text: SPOKEN.text },
+  ]);
+});
+
+test('what is wrong with a request for a transcript is an error that names its field', async () => {
+  const { openai, server } = await faked(
+    () => {
+      throw new TabServeError('invalid-input', 'params.timestamps: the model writes no times.');
+    },
+    [],
+    RECORDER,
+  );
+  const ask = (fields: object): Promise<unknown> =>
+    failureOf(openai.audio.transcriptions.create({ model: 'whisper', file: recording(), ...fields } as never));
+  for (const [fields, param, code] of [
+    [{ response_format: 'diarized_json' }, 'response_format', 'invalid_value'],
+    [{ temperature: 2 }, 'temperature', 'invalid_value'],
+    [{ timestamp_granularities: ['word'] }, 'timestamp_granularities[]', 'unsupported_value'],
+    [{ stream: true, response_format: 'srt' }, 'stream', 'unsupported_value'],
+    [{ speed: 2 }, 'speed', 'unknown_parameter'],
+    [{ response_format: 'srt' }, 'response_format', 'invalid_value'],
+    [
+      { response_format: 'verbose_json', timestamp_granularities: ['word'] },
+      'timestamp_granularities[]',
+      'invalid_value',
+    ],
+  ] as const)
+    expect(await ask(fields), JSON.stringify(fields)).toEqual([
+      400,
+      'invalid_request_error',
+      param,
+      code,
+      expect.any(String),
+    ]);
+  const sent = async (body: BodyInit, type?: string): Promise<number> => {
+    const init = { method: 'POST', body, ...(type && { headers: { 'content-type': type } }) };
+    return (await server.fetch(new Request('http://server/v1/audio/transcriptions', init))).status;
+  };
+  const form = new FormData();
+  form.set('model', 'whisper');
+  expect([await sent(form), await sent('{"model":"whisper"}', 'application/json')]).toEqual([400, 415]);
+  const { openai: writer } = await faked();
+  expect(await failureOf(writer.audio.transcriptions.create({ model: 'writer', file: recording() }))).toMatchObject([
+    400,
+    'invalid_request_error',
+    'model',
+    null,
+    /does not write what is said/,
+  ]);
+});

@@ -491,6 +491,22 @@ test("OpenAI's API: the policy is that of the model in the body; errors have Ope
   expect(world.clock.pending).toBe(0);
 });
 
+test("OpenAI's API: a form names the model, too, whatever its boundary", async () => {
+  const world = await hosted();
+  const form = (model: string): RequestInit => {
+    const body = new FormData();
+    body.set('file', new File(['sound'], 'talk.wav', { type: 'audio/wav' }));
+    body.set('model', model);
+    return { method: 'POST', body };
+  };
+  expect(await world.fetch('/v1/audio/transcriptions', {}, form('digits'))).toEqual({
+    said: '200 by device, because: device-first',
+    body: 'device',
+  });
+  expect(world.device.got.at(-1)).toMatch(/^POST \/v1\/audio\/transcriptions [^]*talk\.wav[^]*digits/);
+  expect(await (await world.respond('/v1/audio/transcriptions', {}, form('other'))).json()).toBe('server');
+});
+
 const EVENTS = { 'Content-Type': 'text/event-stream; charset=utf-8' };
 /** What a `ModelServer` answers with if a handler sends parts. */
 const PARTS = { 'Content-Type': 'application/x-ndjson', 'X-Accel-Buffering': 'no' };

@@ -14,7 +14,10 @@ for (const repository of ['sound-wav2-vec2', 'sound-ast', 'sound-whisper'])
     const inputs = [sound(24_000), 'text', sound(9_600), sound(0)];
     const together = await model.ask(inputs);
     expect(together[1]).toMatchObject({ code: 'invalid-input' });
-    expect(together[3]).toMatchObject({ code: 'invalid-input', message: /0 samples at 16000 Hz/ });
+    expect(together[3]).toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringMatching(/0 samples at 16000 Hz/),
+    });
     expect(together[0]).toEqual((await model.ask([inputs[0]]))[0]);
     expect(together[2]).toEqual((await model.ask([inputs[2]]))[0]);
     expect(together[0]).not.toEqual(together[2]);
@@ -32,7 +35,10 @@ test('a model without a preprocessor_config.json reads samples, as many as it fi
   });
   const [answer, tooLong] = await handler.handle([sound(8_000), sound(16_001)], { params: { topK: 1 } });
   expect(answer).toEqual([{ label: 'bird', score: expect.closeTo(0.75, 6) }]);
-  expect(tooLong).toMatchObject({ code: 'invalid-input', message: /16001 samples, and the model takes 16000/ });
+  expect(tooLong).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/16001 samples, and the model takes 16000/),
+  });
   expect(lengths.at(-1)).toBe(16_000);
 });
 
@@ -66,5 +72,8 @@ for (const [what, extractor, dims, message] of [
   ],
 ] as const)
   test(`${what}: model-config`, async () => {
-    await expect(open(extractor, dims)).rejects.toMatchObject({ code: 'model-config', message });
+    await expect(open(extractor, dims)).rejects.toMatchObject({
+      code: 'model-config',
+      message: expect.stringMatching(message),
+    });
   });

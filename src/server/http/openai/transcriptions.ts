@@ -1,0 +1,190 @@
+/** `/v1/audio/transcriptions`: OpenAI's API of what is said in a recording. */
+import { PredictionError } from '../../../contract/errors.js';
+import type { Params } from '../../../contract/handler.js';
+import { isPlainObject } from '../../../shared/is-plain-object.js';
+import type { SpokenDetails, SpokenPart } from '../../../worker/outputs/spoken-text.js';
+import type { ServedVersion } from '../../served-version.js';
+import type { HttpRequest, HttpResponse } from '../messages.js';
+import { partsWithin } from '../parts-within.js';
+import { jsonResponse, response } from '../responses.js';
+import { streamResponse } from '../result-response.js';
+import type { RouteContext } from '../route.js';
+import { openAiError } from './errors.js';
+import { inFieldNames } from './field-names.js';
+import { checkMakes, makesOther } from './models.js';
+import { checkKnown, wrongField, wrongValue, type Body } from './request.js';
+import { cuesOf, languageNameOf, segmentsOf } from './subtitles.js';
+
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+type Format = (typeof FORMATS)[number];
+
+const GRANULARITIES = 'timestamp_granularities[]';
+const FIELDS = [
+  'model',
+  'file',
+  'language',
+  'prompt',
+  'response_format',
+  'temperature',
+  GRANULARITIES,
+  'stream',
+  'chunking_strategy',
+  'user',
+];
+
+/** What a handler of speech answers. */
+interface Transcribed extends SpokenDetails {
+  readonly text: string;
+}
+
+interface Asked {
+  readonly file: Blob;
+  readonly format: Format;
+  readonly granularities: readonly string[];
+  readonly params: Params;
+  /** The fields that the params come from. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly served: ServedVersion;
+  readonly request: HttpRequest;
+  readonly context: RouteContext;
+}
+
+/** Answers with the text of a recording, whole or streamed. */
+export async function transcriptions(
+  body: Body,
+  served: ServedVersion,
+  request: HttpRequest,
+  context: RouteContext,
+): Promise<HttpResponse> {
+  checkMakes('transcript', served);
+  checkKnown(body, FIELDS);
+  const { file, response_format: format = 'json', stream = 'false' } = body;
+  if (!(file instanceof Blob)) throw wrongValue('file', 'a file of sound', file);
+  if (!FORMATS.includes(format as Format)) throw wrongValue('response_format', FORMATS.join(', '), format);
+  if (stream !== 'true' && stream !== 'false') throw wrongValue('stream', 'true or false', stream);
+  const granularities = granularitiesOf(body, format as Format);
+  const read = paramsOf(body, format as Format, granularities, served);
+  const asked = { file, format: format as Format, granularities, ...read, served, request, context };
+  try {
+    if (stream === 'false') return await whole(asked);
+    if (format !== 'json' && format !== 'text')
+      throw wrongField('stream', `a stream has no times: response_format is ${String(format)}.`, 'unsupported_value');
+    return await streamed(asked);
+  } catch (error) {
+    throw inFieldNames(error, asked.fields);
+  }
+}
+
+/** Returns which times are asked for. */
+function granularitiesOf(body: Body, format: Format): readonly string[] {
+  const given = [body[GRANULARITIES] ?? 'segment'].flat();
+  if (!given.every((one) => one === 'word' || one === 'segment'))
+    throw wrongValue(GRANULARITIES, 'word or segment', body[GRANULARITIES]);
+  if (body[GRANULARITIES] !== undefined && format !== 'verbose_json')
+    throw wrongField(GRANULARITIES, 'they need the response_format verbose_json.', 'unsupported_value');
+  return given as string[];
+}
+
+/** Returns the handler's params. @throws `invalid-input` for what a handler without a language model cannot do */
+function paramsOf(
+  { language, prompt, temperature: given = '0' }: Body,
+  format: Format,
+  granularities: readonly string[],
+  { options: { description } }: ServedVersion,
+): Pick<Asked, 'params' | 'fields'> {
+  const temperature = Number(given);
+  if (!(temperature >= 0 && temperature <= 1)) throw wrongValue('temperature', 'a number from 0 to 1', given);
+  const hasTimes = format !== 'json' && format !== 'text';
+  const isCtc = description.handler === 'speech_recognizer';
+  const asked: readonly (readonly [name: string, value: unknown, field: string])[] = [
+    ['language', language, 'language'],
+    ['prompt', prompt, 'prompt'],
+    ['doSample', temperature > 0 || undefined, 'temperature'],
+    ['temperature', temperature > 0 ? temperature : undefined, 'temperature'],
+  ];
+  const set = asked.filter(([, value]) => value !== undefined);
+  if (isCtc && set.length > 0)
+    throw wrongField(set[0]![2], 'the model writes what it hears, and nothing changes it.', 'unsupported_value');
+  const timestamps = isCtc || granularities.includes('word') ? 'word' : 'segment';
+  return {
+    params: Object.fromEntries([...set, ...(hasTimes ? [['timestamps', timestamps] as const] : [])]),
+    fields: new Map([
+      ...asked.map(([name, , field]) => [name, field] as const),
+      ['timestamps', granularities.includes('word') ? GRANULARITIES : 'response_format'],
+    ]),
+  };
+}
+
+async function whole({ file, format, granularities, params, served, request, context }: Asked): Promise<HttpResponse> {
+  return await served.run(async () => {
+    const { signal } = request;
+    const given = await context.predict(served, file, { params, signal, timeout: context.timeout });
+    const result = transcribed(given, served);
+    const { text, duration } = result;
+    const usage = duration !== undefined && { usage: { type: 'duration', seconds: Math.ceil(duration) } };
+    if (format === 'json') return jsonResponse({ text, ...usage });
+    if (format === 'text') return response(`${text.trim()}\n`, 'text/plain; charset=utf-8');
+    const segments = segmentsOf(result, params['timestamps'] === 'word');
+    if (format !== 'verbose_json') return response(cuesOf(segments, format), TYPES[format]);
+    const temperature = (params['temperature'] ?? 0) as number;
+    return jsonResponse({
+      task: 'transcribe',
+      language: languageNameOf(result.language),
+      duration: duration ?? segments.at(-1)?.end ?? 0,
+      text,
+      ...(granularities.includes('word') && { words: (result.parts ?? []).map(wordOf) }),
+      ...(granularities.includes('segment') && {
+        segments: segments.map((one, id) => ({ id, seek: 0, ...one, ...UNKNOWN, temperature })),
+      }),
+      ...usage,
+    });
+  });
+}
+
+const TYPES = { srt: 'application/x-subrip; charset=utf-8', vtt: 'text/vtt; charset=utf-8' } as const;
+
+/** What clients require of a segment, and is not known of it here. */
+const UNKNOWN = { tokens: [], avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
+
+function wordOf({ text, start, end }: SpokenPart): object {
+  return { word: text.trim(), start, end };
+}
+
+async function streamed({ file, params, served, request, context }: Asked): Promise<HttpResponse> {
+  const limit = { milliseconds: context.timeout, clock: context.clock };
+  return await streamResponse(
+    served,
+    async (client, signal) => events(partsWithin(client.stream(file, { params, signal }), limit), served),
+    request.signal,
+    'text/event-stream; charset=utf-8',
+  );
+}
+
+/** Yields server-sent events, as OpenAI's clients read them. An error after the first is an event. */
+async function* events(parts: AsyncIterable<unknown>, served: ServedVersion): AsyncGenerator<string> {
+  let [hasBegun, hasParts] = [false, false];
+  try {
+    for await (const part of parts) {
+      const result = typeof part === 'string' ? undefined : transcribed(part, served);
+      // A handler may send no parts.
+      if (!result || !hasParts) yield event({ type: 'transcript.text.delta', delta: result ? result.text : part });
+      [hasBegun, hasParts] = [true, true];
+      if (result) yield event({ type: 'transcript.text.done', text: result.text });
+    }
+  } catch (error) {
+    // Before the first event, the response has the error's status.
+    if (!hasBegun) throw error;
+    yield event(openAiError(error).body);
+  }
+}
+
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** @throws the row's error; `invalid-input` if the handler does not write what is said */
+function transcribed(result: unknown, served: ServedVersion): Transcribed {
+  if (result instanceof PredictionError) throw result;
+  if (isPlainObject(result) && typeof result['text'] === 'string') return result as unknown as Transcribed;
+  throw makesOther('transcript', served);
+}
