@@ -193,6 +193,7 @@ export const ROOMS = {
     runs: 'page, Node',
     what: 'The model server, the entry `tabserve/serving`: names, versions, `fetch`. It takes clients through `served-client.ts`; `http/` turns a `Request` into a call of a client, and its result into a `Response`',
     imports: [...BOTH, 'worker/tensors'],
+    types: ['worker/outputs'],
   },
   'server/service-worker': {
     runs: 'service worker, page',
