@@ -26,6 +26,7 @@ from PIL import Image
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+import lfm2_vl
 import qwen_vl
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -116,7 +117,7 @@ def export_vision(model, folder, side):
 
 
 def export_text(text_model, folder):
-    """The two files of the text half: the decoder without its table, and the table."""
+    """The decoder without its table, which is returned."""
     with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
         text_model.save_pretrained(source)
         main_export(source, target, task="text-generation-with-past", do_validation=False, no_dynamic_axes=False, device="cpu")
@@ -143,13 +144,16 @@ def export_text(text_model, folder):
     graph.graph.input.insert(at, helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, ["batch_size", "sequence_length", hidden]))
     onnx.checker.check_model(graph)
     onnx.save(graph, folder / "decoder_model_merged.onnx")
-    values = numpy_helper.to_array(table)
+    return numpy_helper.to_array(table)
+
+
+def export_table(table, folder):
     embed = helper.make_model(
         helper.make_graph(
             [helper.make_node("Gather", ["table", "input_ids"], ["inputs_embeds"])], "embed_tokens",
             [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch_size", "sequence_length"])],
-            [helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, ["batch_size", "sequence_length", hidden])],
-            [numpy_helper.from_array(values, "table")]),
+            [helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, ["batch_size", "sequence_length", table.shape[1]])],
+            [numpy_helper.from_array(table, "table")]),
         opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(embed, folder / "embed_tokens.onnx")
 
@@ -200,13 +204,15 @@ def export_smolvlm(model, folder, side):
     text_model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**{key: value for key, value in model.config.text_config.to_dict().items() if key not in ("model_type", "architectures")})).eval()
     text_model.model.load_state_dict(model.model.text_model.state_dict())
     text_model.lm_head.load_state_dict(model.lm_head.state_dict())
-    export_text(text_model, folder)
+    return export_text(text_model, folder)
 
 
 def make(name):
     folder = HERE / name
     if name == "smolvlm":
         model, processor, side = make_smolvlm()
+    elif name == "lfm2-vl":
+        model, processor = lfm2_vl.build(lfm2_vl.tokenizer_of(folder, TEXTS))
     else:
         model, processor = qwen_vl.build(name, qwen_vl.tokenizer_of(folder, TEXTS))
     for seed in range(200):
@@ -229,9 +235,12 @@ def make(name):
     text = model.config.text_config
     transformers.GenerationConfig(max_new_tokens=NEW_TOKENS, eos_token_id=text.eos_token_id, bos_token_id=text.bos_token_id, pad_token_id=text.pad_token_id).save_pretrained(folder)
     if name == "smolvlm":
-        export_smolvlm(model, folder / "onnx", side)
+        table = export_smolvlm(model, folder / "onnx", side)
+    elif name == "lfm2-vl":
+        table = lfm2_vl.export(model, folder / "onnx", clean)
     else:
-        qwen_vl.export(name, model, folder / "onnx", clean)
+        table = qwen_vl.export(name, model, folder / "onnx", clean)
+    export_table(table, folder / "onnx")
     rows = []
     for (images, messages), (inputs, found) in zip(asked(), answers):
         start = inputs["input_ids"].shape[1]
@@ -248,18 +257,20 @@ def tiles_of(inputs):
     pixels = inputs.get("pixel_values")
     if pixels is None:
         return []
-    tiles = pixels.split([int(grid.prod()) for grid in inputs["image_grid_thw"]]) if "image_grid_thw" in inputs else pixels[0]
+    tiles = pixels.split([int(grid.prod()) for grid in inputs["image_grid_thw"]]) if "image_grid_thw" in inputs else pixels if "spatial_shapes" in inputs else pixels[0]
     return [[round(value, 6) for value in tile.flatten()[::97].tolist()] for tile in tiles]
 
 
 def features_of(encoder, inputs):
     """What the encoder makes of the pictures."""
-    pixels = inputs["pixel_values"].numpy()
+    pixels, names = inputs["pixel_values"].numpy(), [one.name for one in encoder.get_inputs()]
+    if "spatial_shapes" in inputs:
+        return encoder.run(None, {"pixel_values": pixels, "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(np.int64), "spatial_shapes": inputs["spatial_shapes"].numpy()})[0]
     if "image_grid_thw" not in inputs:
         return encoder.run(None, {"pixel_values": pixels, "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(bool)})[0]
     grids = inputs["image_grid_thw"].numpy()
     parts = np.split(pixels, np.cumsum(grids.prod(1))[:-1])
-    return np.concatenate([encoder.run(None, {"pixel_values": part, encoder.get_inputs()[1].name: grid[None]})[0] for part, grid in zip(parts, grids)])
+    return np.concatenate([encoder.run(None, {"pixel_values": part, names[1]: grid[None]})[0] for part, grid in zip(parts, grids)])
 
 
 def check(folder, model, rows, answers):
@@ -278,13 +289,13 @@ def check(folder, model, rows, answers):
         feeds = {"inputs_embeds": embeds, "attention_mask": np.ones_like(ids), "position_ids": positions}
         for one in decoder.get_inputs():
             if one.name.startswith("past"):
-                feeds[one.name] = np.zeros([1, one.shape[1], 0, one.shape[3]], np.float32)
+                feeds[one.name] = np.zeros([1, one.shape[1], *([0, one.shape[3]] if len(one.shape) == 4 else one.shape[2:])], np.float32)
         logits = decoder.run(["logits"], {one.name: feeds[one.name] for one in decoder.get_inputs()})[0]
         assert int(logits[0, -1].argmax()) == row["tokens"][0], row
 
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or ["smolvlm", *qwen_vl.FAMILIES]
+    names = sys.argv[1:] or ["smolvlm", *qwen_vl.FAMILIES, "lfm2-vl"]
     path = HERE / "expected.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     for file, image in PICTURES.items():

@@ -5,7 +5,6 @@ import pathlib
 import onnx
 import torch
 import transformers
-from onnx import TensorProto, helper, numpy_helper
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import DynamicCache, Qwen2TokenizerFast
 from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLTextModel
@@ -146,12 +145,4 @@ def export(name, model, folder, clean):
             input_names=["inputs_embeds", "attention_mask", "position_ids", *[f"past_key_values.{one}" for one in names]], output_names=["logits", *[f"present.{one}" for one in names]],
             dynamo=False, opset_version=17, dynamic_axes=axes)
         onnx.save(clean(onnx.load(path)), folder / "decoder_model_merged.onnx")
-    table = model.model.language_model.embed_tokens.weight.detach().numpy()
-    embed = helper.make_model(
-        helper.make_graph(
-            [helper.make_node("Gather", ["table", "input_ids"], ["inputs_embeds"])], "embed_tokens",
-            [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch_size", "sequence_length"])],
-            [helper.make_tensor_value_info("inputs_embeds", TensorProto.FLOAT, ["batch_size", "sequence_length", table.shape[1]])],
-            [numpy_helper.from_array(table, "table")]),
-        opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(embed, folder / "embed_tokens.onnx")
+    return model.model.language_model.embed_tokens.weight.detach().numpy()

@@ -51,8 +51,8 @@ interface PicturePrompt extends Prompt {
 }
 
 /**
- * Generates text about pictures with a language model that reads them, such as SmolVLM or
- * Qwen2.5-VL: the next message of a
+ * Generates text about pictures with a language model that reads them, such as SmolVLM,
+ * Qwen2.5-VL or LFM2-VL: the next message of a
  * conversation whose contents are texts and pictures.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
@@ -76,6 +76,7 @@ export class ImageTextToText extends TextGenerator {
       'Qwen2VLForConditionalGeneration',
       'Qwen2_5_VLForConditionalGeneration',
       'Qwen3VLForConditionalGeneration',
+      'Lfm2VlForConditionalGeneration',
     ],
     models: ['decoder_model_merged'],
     beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [ENCODER]: [ENCODER] },

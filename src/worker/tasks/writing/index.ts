@@ -12,6 +12,7 @@ export const WRITING = {
       'Qwen2VLForConditionalGeneration',
       'Qwen2_5_VLForConditionalGeneration',
       'Qwen3VLForConditionalGeneration',
+      'Lfm2VlForConditionalGeneration',
     ],
     processor: 'tokenizer',
     models: ['decoder_model_merged'],

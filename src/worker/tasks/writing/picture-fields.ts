@@ -14,6 +14,8 @@ import {
 } from '../../transforms/index.js';
 
 const FILE = 'preprocessor_config.json';
+/** The largest whole number of a field: the pixels of 16,384 tokens of Qwen3-VL. */
+const MAX_WHOLE = 16_384 * 32 * 32;
 /** Pillow's numbers. */
 const INTERPOLATIONS: readonly Interpolation[] = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
 
@@ -67,4 +69,60 @@ function channels(images: Json, key: 'image_mean' | 'image_std', otherwise: Chan
 /** Returns the error for a field that is not what it must be. */
 export function wrongField(key: string, expected: string, value: unknown): TabServeError {
   return new TabServeError('model-config', `${FILE}: ${key}: expected ${expected}, got ${JSON.stringify(value)}.`);
+}
+
+/** Returns the numbers of pixels, channel by channel. */
+export async function valuesOf(pixels: Pixels, numbers: CompiledTransforms): Promise<Float32Array> {
+  const data = new Float32Array(3 * pixels.width * pixels.height);
+  await numbers.run(pixels, data, 0);
+  return data;
+}
+
+/** Returns a field that is a whole number from 1 on. @throws `model-config` for another one */
+export function wholeOf(images: Json, key: string, otherwise: number, most = MAX_WHOLE): number {
+  const value = images[key] ?? otherwise;
+  if (Number.isInteger(value) && (value as number) > 0 && (value as number) <= most) return value as number;
+  throw wrongField(key, `a whole number from 1 to ${most}`, value);
+}
+
+/** How many pixels a picture may have, and of what its sides are multiples. */
+export interface SizeLimits {
+  readonly side: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * Returns the size that a picture is given: its shape, nearly, and a number of pixels within limits. Both are those of
+ * transformers' `smart_resize`.
+ * @param smallest the smallest height and width that the picture is rounded to at first
+ */
+export function smartSize(
+  [height, width]: PictureSize,
+  { side, least, most }: SizeLimits,
+  smallest: number,
+): PictureSize {
+  const [nearHeight, nearWidth] = [height, width].map((size) => Math.max(smallest, nearest(size, side))) as [
+    number,
+    number,
+  ];
+  const pixels = nearHeight * nearWidth;
+  if (pixels > most) {
+    const scale = Math.sqrt((height * width) / most);
+    const down = (size: number): number => Math.max(side, Math.floor(size / scale / side) * side);
+    return [down(height), down(width)];
+  }
+  if (pixels >= least) return [nearHeight, nearWidth];
+  const scale = Math.sqrt(least / (height * width));
+  const up = (size: number): number => Math.ceil((size * scale) / side) * side;
+  return [up(height), up(width)];
+}
+
+/** In pixels. */
+export type PictureSize = readonly [height: number, width: number];
+
+/** Returns the nearest multiple of a number, as Python rounds: from the middle to the even one. */
+export function nearest(value: number, side: number): number {
+  const [whole, rest] = [Math.floor(value / side), (value / side) % 1];
+  return (rest === 0.5 ? whole + (whole % 2) : Math.round(value / side)) * side;
 }

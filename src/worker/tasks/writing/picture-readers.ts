@@ -3,6 +3,7 @@ import type { Files } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
 import { idefics3Reader } from './idefics3.js';
+import { lfm2Reader } from './lfm2-vl.js';
 import type { PictureReader } from './picture-reader.js';
 import { qwenReader } from './qwen-vl.js';
 
@@ -30,10 +31,12 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     // As the first repositories of Qwen2.5-VL name it.
     case 'Qwen2_5_VL':
       return qwenReader(images);
+    case 'Lfm2Vl':
+      return lfm2Reader(images);
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; Idefics3ImageProcessor, SmolVLMImageProcessor and Qwen2VLImageProcessor are known. The handler text_generator runs the model's half of texts.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL and Lfm2Vl are known. The handler text_generator runs the model's half of texts.`,
       );
   }
 }

@@ -7,7 +7,16 @@ import type { Pixels } from '../../../contract/images.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { integers } from '../../tensors/tensors.js';
-import { interpolationOf, numbersOf, resizePixels, wrongField } from './picture-fields.js';
+import {
+  interpolationOf,
+  numbersOf,
+  resizePixels,
+  smartSize,
+  valuesOf,
+  wholeOf,
+  wrongField,
+  type PictureSize,
+} from './picture-fields.js';
 import type { PictureReader } from './picture-reader.js';
 
 const IMAGE = '<|image_pad|>';
@@ -19,8 +28,8 @@ const [MEAN, STD] = [
 const BICUBIC = 3;
 /** The longer side is at most so many times the shorter one. */
 const MAX_ASPECT = 200;
-/** The largest number of pixels, whatever the files say: those of 16,384 tokens of Qwen3-VL. */
-const MAX_PIXELS = 16_384 * 32 * 32;
+/** Sizes of patches are at most this, whatever the files say. */
+const MAX_PATCH = 64;
 
 /** Sizes in pixels, but for `frames`: how often a picture is repeated, as a film of no motion. */
 interface Sizes {
@@ -74,37 +83,13 @@ export function qwenReader(images: Json): PictureReader {
   };
 }
 
-async function valuesOf(pixels: Pixels, numbers: ReturnType<typeof numbersOf>): Promise<Float32Array> {
-  const data = new Float32Array(3 * pixels.width * pixels.height);
-  await numbers.run(pixels, data, 0);
-  return data;
-}
-
-/** Returns the size that a picture is given: its shape, nearly, and a number of pixels within both limits. */
-function fit(height: number, width: number, { patch, merge, least, most }: Sizes): readonly [number, number] {
+/** @throws `invalid-input` for a picture that is too narrow */
+function fit(height: number, width: number, { patch, merge, least, most }: Sizes): PictureSize {
   if (Math.max(height, width) / Math.min(height, width) > MAX_ASPECT)
     throw invalidInput(
       `A picture of ${width} × ${height} pixels is too narrow for this model: one side is at most ${MAX_ASPECT} times the other. Crop it.`,
     );
-  const side = patch * merge;
-  const nearest = [height, width].map((size) => halfToEven(size / side) * side) as [number, number];
-  const pixels = nearest[0] * nearest[1];
-  if (pixels > most) {
-    const scale = Math.sqrt((height * width) / most);
-    return [Math.max(side, down(height / scale, side)), Math.max(side, down(width / scale, side))];
-  }
-  if (pixels >= least) return nearest;
-  const scale = Math.sqrt(least / (height * width));
-  return [up(height * scale, side), up(width * scale, side)];
-}
-
-const down = (size: number, side: number): number => Math.floor(size / side) * side;
-const up = (size: number, side: number): number => Math.ceil(size / side) * side;
-
-/** Rounds as Python does: a half to the even number. */
-function halfToEven(value: number): number {
-  const whole = Math.floor(value);
-  return value - whole === 0.5 ? whole + (whole % 2) : Math.round(value);
+  return smartSize([height, width], { side: patch * merge, least, most }, 0);
 }
 
 /** Returns the patches in the order of the tokens, those of one token after each other: channels, frames, rows, columns. */
@@ -130,19 +115,14 @@ function patchesOf(values: Float32Array, { width, height }: Pixels, { patch, mer
 function sizesOf(images: Json): Sizes {
   const size = images['size'] ?? {};
   if (!isRecord(size)) throw wrongField('size', '{ shortest_edge, longest_edge }', size);
-  const least = whole('min_pixels', images['min_pixels'] ?? size['shortest_edge'] ?? 56 * 56);
-  const most = whole('max_pixels', images['max_pixels'] ?? size['longest_edge'] ?? 28 * 28 * 1280);
+  const least = wholeOf(images, 'min_pixels', (size['shortest_edge'] ?? 56 * 56) as number);
+  const most = wholeOf(images, 'max_pixels', (size['longest_edge'] ?? 28 * 28 * 1280) as number);
   if (least > most) throw wrongField('min_pixels', `at most max_pixels, ${most}`, least);
   return {
-    patch: whole('patch_size', images['patch_size'] ?? 14),
-    merge: whole('merge_size', images['merge_size'] ?? 2),
-    frames: whole('temporal_patch_size', images['temporal_patch_size'] ?? 2),
+    patch: wholeOf(images, 'patch_size', 14, MAX_PATCH),
+    merge: wholeOf(images, 'merge_size', 2, MAX_PATCH),
+    frames: wholeOf(images, 'temporal_patch_size', 2, MAX_PATCH),
     least,
     most,
   };
-}
-
-function whole(key: string, value: unknown): number {
-  if (Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_PIXELS) return value as number;
-  throw wrongField(key, `a whole number from 1 to ${MAX_PIXELS}`, value);
 }

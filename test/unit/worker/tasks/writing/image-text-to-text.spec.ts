@@ -97,7 +97,9 @@ for (const [model, rows] of Object.entries(EXPECTED)) {
       for (const file of images) {
         const { pixel_values: values } = (await readPicture(model, file)).feeds;
         const data = values!.data as Float32Array;
-        const size = model === 'smolvlm' ? 3 * 32 * 32 : data.length;
+        // Qwen's is one tile of all patches.
+        const tilesOf = { smolvlm: values!.dims[1]!, 'lfm2-vl': values!.dims[0]! }[model] ?? 1;
+        const size = data.length / tilesOf;
         for (let at = 0; at < data.length; at += size)
           found.push([...data.subarray(at, at + size)].filter((_, index) => index % 97 === 0));
       }
