@@ -19,6 +19,16 @@ const DYNAMIC = 4;
  * @throws why it is refused; an error that a row has in its place
  */
 export async function openFolder(seed: string, bytes: Uint8Array): Promise<void> {
+  const { handler, session, config, manifest, inputs } = await openRepository(seed, bytes);
+  const isText = inputs.some(({ name }) => name === 'input_ids');
+  const input = isText ? 'Hello, world! naïve café 天气' : { data: new Uint8Array(31 * 17 * 3), dims: [17, 31, 3] };
+  const rows = await handler.handle([input as never], createTestContext({ session, config, manifest }));
+  const failed = rows.find((row) => row instanceof Error);
+  if (failed && !(failed instanceof TabServeError)) throw failed as Error;
+}
+
+/** Opens such a folder without asking its handler. @throws why it is refused */
+export async function openRepository(seed: string, bytes: Uint8Array) {
   const folder = new URL(`../../${seed.slice(0, seed.lastIndexOf('/') + 1)}`, import.meta.url);
   const damaged = seed.split('/').at(-1)!;
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
@@ -34,11 +44,7 @@ export async function openFolder(seed: string, bytes: Uint8Array): Promise<void>
   const session = stubSession(inputs, outputs, () => zeros(outputs));
   const { config, manifest } = archive;
   await handler.initialize(createTestContext({ session, config, manifest, files: archive.files }));
-  const isText = inputs.some(({ name }) => name === 'input_ids');
-  const input = isText ? 'Hello, world! naïve café 天气' : { data: new Uint8Array(31 * 17 * 3), dims: [17, 31, 3] };
-  const rows = await handler.handle([input as never], createTestContext({ session, config, manifest }));
-  const failed = rows.find((row) => row instanceof Error);
-  if (failed && !(failed instanceof TabServeError)) throw failed as Error;
+  return { handler, session, config, manifest, inputs };
 }
 
 function zeros(outputs: readonly TensorInfo[]): Tensors {

@@ -17,11 +17,13 @@ import { readWeightsManifest } from '../../../../src/worker/models/shards.ts';
 import { filesSource } from '../../../../src/worker/models/sources/packed.ts';
 import { readTorchServe } from '../../../../src/worker/models/torchserve.ts';
 import { parseLabels } from '../../../../src/worker/outputs/labels.ts';
+import { loadChatTemplate } from '../../../../src/worker/generation/chat.ts';
 import { loadHuggingFace } from '../../../../src/worker/text/hugging-face.ts';
 import { loadTorchServe } from '../../../../src/worker/text/torchserve.ts';
 import { createTestContext, ImageClassifier, ObjectDetector, type Files } from '../../../../src/worker.ts';
 import { casesOf, Outcomes, SEED, type Kind } from '../../../fuzz/cases.ts';
-import { openFolder } from '../../../fuzz/hugging-face.ts';
+import { openFolder, openRepository } from '../../../fuzz/hugging-face.ts';
+import { askOpenAi } from '../../../fuzz/openai.ts';
 import { writeChecksums } from '../../../fuzz/tar.ts';
 import { stubSession } from '../../support/stub-session.ts';
 
@@ -48,6 +50,12 @@ const initialize = async (
 };
 const archiveFile = (path: string): Blob =>
   new Blob([readFileSync(new URL(`../../../models/tiny-archive/${path}`, import.meta.url))]);
+
+const CHAT = [
+  { role: 'user', content: 'What is 1 + 1?' },
+  { role: 'assistant', content: '<think>Easy.</think>2' },
+  { role: 'user', content: 'And 2 + 2?' },
+];
 
 /** The kinds, how much of the count each is, and who reads it. */
 const KINDS: Readonly<Record<string, Kind & { share: number; run(bytes: Uint8Array, seed: string): unknown }>> = {
@@ -208,6 +216,40 @@ const KINDS: Readonly<Record<string, Kind & { share: number; run(bytes: Uint8Arr
       'bert/tokenizer',
     ].map((path) => `test/models/hugging-face/${path}.json`),
     run: (bytes, seed) => openFolder(seed, bytes),
+  },
+  repository: {
+    share: 4,
+    mutate: 'json',
+    files: [
+      ...['llama', 'qwen3', 'gemma3'].flatMap((name) =>
+        ['config', 'generation_config', 'tokenizer', 'tokenizer_config'].map((file) => `generation/${name}/${file}`),
+      ),
+      ...['config', 'preprocessor_config', 'vocab'].map((file) => `tasks/speech-wav2vec2/${file}`),
+      ...['config', 'preprocessor_config'].map((file) => `tasks/embed-clip/${file}`),
+    ].map((path) => `test/models/${path}.json`),
+    run: (bytes, seed) => openRepository(seed, bytes),
+  },
+  'chat template': {
+    share: 4,
+    mutate: 'bytes',
+    files: [
+      ...['chatml', 'parts', 'tools', 'blocks', 'alternating', 'reasoning'].map(
+        (name) => `test/goldens/chat-templates/templates/${name}.jinja`,
+      ),
+      ...['llama', 'gemma3', 'qwen3', 'smollm3'].map((name) => `test/models/generation/${name}/chat_template.jinja`),
+    ],
+    async run(bytes) {
+      const template = await loadChatTemplate(files('chat_template.jinja', bytes));
+      const tool = { type: 'function', function: { name: 'sum', parameters: { type: 'object', properties: {} } } };
+      template!.render({ messages: CHAT });
+      template!.render({ messages: CHAT, tools: [tool] }, { enable_thinking: false });
+    },
+  },
+  "OpenAI's body": {
+    share: 4,
+    mutate: 'json',
+    files: ['chat', 'format', 'completion', 'embeddings'].map((name) => `test/fuzz/openai-${name}.json`),
+    run: (bytes, seed) => askOpenAi(seed, bytes),
   },
   'image header': {
     share: 4,
