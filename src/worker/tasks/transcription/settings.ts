@@ -18,7 +18,7 @@ export interface SpeechParams extends Omit<
   'srcLang' | 'tgtLang' | 'forcedBosTokenId' | 'decoderStartTokenId'
 > {
   /**
-   * What language is spoken: its code, such as en, or its English name. Default: that of generation_config.json,
+   * What language is spoken: its code, such as en, with or without a region, or its English name. Default: that of generation_config.json,
    * otherwise the model detects it.
    * @minLength 1
    */

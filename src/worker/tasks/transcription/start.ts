@@ -127,9 +127,11 @@ function languageId({ languages }: StartFacts, given: string): number {
       `params.language: ${GENERATION_CONFIG} has no lang_to_id, which has the tokens of languages. Leave it out, or take the model's newer file.`,
     );
   const wanted = bare(given.toLowerCase());
-  const code = [wanted, ...languages.keys()].find(
-    (one) => languages.has(one) && (one === wanted || nameOf(one) === wanted),
-  );
+  const codes = [wanted, ALIASES[wanted], ...languages.keys()].filter((one) => one !== undefined && languages.has(one));
+  const code =
+    codes.find((one) => one === wanted || one === ALIASES[wanted] || nameOf(one!) === wanted) ??
+    // A tag with a region or a script, such as en-US.
+    codes.find((one) => one === /^([a-z]{2,3})[-_]/.exec(wanted)?.[1]);
   if (code !== undefined) return languages.get(code)!;
   throw new TabServeError(
     'invalid-input',
@@ -144,6 +146,22 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   my: 'myanmar',
   nn: 'nynorsk',
   tl: 'tagalog',
+};
+
+/** Other names of languages, as in OpenAI's Whisper. */
+const ALIASES: Readonly<Record<string, string>> = {
+  burmese: 'my',
+  castilian: 'es',
+  flemish: 'nl',
+  haitian: 'ht',
+  letzeburgesch: 'lb',
+  mandarin: 'zh',
+  moldavian: 'ro',
+  moldovan: 'ro',
+  panjabi: 'pa',
+  pushto: 'ps',
+  sinhalese: 'si',
+  valencian: 'ca',
 };
 
 /** Returns the English name of a language, in lower case. */

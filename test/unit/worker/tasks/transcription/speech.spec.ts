@@ -88,6 +88,13 @@ test('a language is given by its code or its English name, in any case; another 
     expect(startOf(MULTILINGUAL, language, undefined, false), language).toEqual([31, 33, 35, 40]);
   expect(startOf(MULTILINGUAL, 'Hawaiian', undefined, false)).toEqual([31, 34, 35, 40]);
   expect(startOf(MULTILINGUAL, 'bengali', undefined, false)).toEqual([31, 37, 35, 40]);
+  for (const language of ['de-AT', 'de_CH', 'DE-latn-DE'])
+    expect(startOf(MULTILINGUAL, language, undefined, false), language).toEqual([31, 33, 35, 40]);
+  const spanish = { ...MULTILINGUAL, lang_to_id: { '<|es|>': 32, '<|my|>': 33 } };
+  expect(startOf(spanish, 'Castilian', undefined, false)).toEqual([31, 32, 35, 40]);
+  expect(startOf(spanish, 'Burmese', undefined, false)).toEqual([31, 33, 35, 40]);
+  for (const language of ['de-AT', 'toString', 'x-es'])
+    expect(() => startOf(spanish, language, undefined, false), language).toThrow('the model has no language');
   expect(() => startOf(MULTILINGUAL, 'klingon', undefined, false)).toThrow(
     'params.language: the model has no language "klingon". It has en, de, haw, bn.',
   );
