@@ -11,7 +11,14 @@ export interface Route {
 }
 
 /** The paths whose body names the model: OpenAI's API. */
-const NAMED_IN_BODY = new Set(['v1/chat/completions', 'v1/completions', 'v1/embeddings', 'v1/audio/transcriptions']);
+const NAMED_IN_BODY = new Set([
+  'v1/audio/transcriptions',
+  'v1/chat/completions',
+  'v1/completions',
+  'v1/embeddings',
+  'v1/rerank',
+  'v1/responses',
+]);
 
 /**
  * Returns the path and query after the base if the body of the request names the model; otherwise undefined.
@@ -52,7 +59,9 @@ export function routeOf(
     return policy ? { path, ...named, policy } : undefined;
   }
   const isRead = (method === 'GET' || method === 'HEAD') && !isNavigation;
-  return isRead && OF_THE_SERVER.has(segments.join('/')) ? { path, policy: overall(models) } : undefined;
+  // A response that was stored is where it was made.
+  const isStored = (isRead || method === 'DELETE') && /^v1\/responses\/[^/]+$/.test(segments.join('/'));
+  return isStored || (isRead && OF_THE_SERVER.has(segments.join('/'))) ? { path, policy: overall(models) } : undefined;
 }
 
 /** The segments that the model's name follows in TorchServe's paths. */
