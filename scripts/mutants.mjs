@@ -1,12 +1,21 @@
 /**
- * `npm run mutants`: plants one fault after the other in a copy of the sources, and runs the unit tests of its folder.
- * A mutant that they do not notice lives. `-- NAME` plants those alone whose file or text has the name in it. Prints
+ * `npm run mutants`: plants one fault after the other in a copy of the sources, and runs the unit tests that have its
+ * file's name, and then those of its folder. A mutant that they do not notice lives. `-- NAME` plants those alone whose file or text has the name in it. Prints
  * those that live, and fails if there are more than two.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MUTANTS } from './mutants/list.mjs';
 
@@ -33,7 +42,7 @@ process.exitCode = alive.length > MAX_ALIVE ? 1 : 0;
 async function work() {
   const copy = mkdtempSync(join(tmpdir(), 'tabserve-mutants-'));
   try {
-    for (const name of ['src', 'test', 'scripts', 'public', 'package.json', 'tsconfig.json'])
+    for (const name of ['src', 'test', 'scripts', 'docs', 'public', 'package.json', 'tsconfig.json'])
       cpSync(join(root, name), join(copy, name), { recursive: true });
     writeFileSync(join(copy, 'playwright.config.mjs'), CONFIG);
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
@@ -43,29 +52,40 @@ async function work() {
       const source = readFileSync(path, 'utf8');
       const text = `src/${file}: ${part} → ${replacement || '(nothing)'}`;
       if (source.split(part).length !== 2) throw new Error(`${text}: its text is not there once.`);
-      const tests = testsOf(file);
-      if ((await (sound[tests] ??= run(copy, tests))).code !== 0) throw new Error(`${tests} fails without a mutant.`);
-      writeFileSync(
-        path,
-        source.replace(part, () => replacement),
-      );
-      const { code, failed, output } = await run(copy, tests);
-      writeFileSync(path, source);
-      if (code === 0) alive.push(`${text} (${tests})`);
-      else if (code !== null && failed === undefined)
-        throw new Error(`${text}: the tests could not be run:\n${output.slice(-2000)}`);
-      console.log(code === 0 ? `LIVES   ${text}` : `killed  ${text}\n        ${failed ?? 'hangs'}`);
+      let killer;
+      for (const tests of testsOf(file)) {
+        if ((await (sound[tests] ??= run(copy, tests))).code !== 0) throw new Error(`${tests} fails without a mutant.`);
+        writeFileSync(
+          path,
+          source.replace(part, () => replacement),
+        );
+        const { code, failed, output } = await run(copy, tests);
+        writeFileSync(path, source);
+        if (code === 0) continue;
+        if (code !== null && failed === undefined)
+          throw new Error(`${text}: the tests could not be run:\n${output.slice(-2000)}`);
+        killer = failed ?? 'hangs';
+        break;
+      }
+      if (killer === undefined) alive.push(text);
+      console.log(killer === undefined ? `LIVES   ${text}` : `killed  ${text}\n        ${killer}`);
     }
   } finally {
     rmSync(copy, { recursive: true });
   }
 }
 
-/** Returns the folder of the unit tests that mirrors a file's: the nearest one that there is. */
+/**
+ * Returns the unit tests of a file: those whose name begins with the file's, if there are any, and the folder that
+ * mirrors its own, or the nearest one that there is.
+ */
 function testsOf(file) {
   let folder = dirname(file);
   while (!existsSync(join(root, 'test/unit', folder))) folder = dirname(folder);
-  return join('test/unit', folder);
+  const tests = join('test/unit', folder);
+  const name = basename(file, '.ts');
+  const hasOwn = readdirSync(join(root, tests)).some((one) => one.startsWith(name) && one.endsWith('.spec.ts'));
+  return hasOwn ? [join(tests, name), tests] : [tests];
 }
 
 /** Runs tests. Returns their exit code, null if they took too long, and the first test that failed. */

@@ -60,4 +60,43 @@ export const MUTANTS = [
   ['server/node/http/guard.ts', "site === 'same-origin' || ", "site === 'same-site' || site === 'same-origin' || "],
   ['server/node/http/respond.ts', '?.length ?? 0) > 1', '?.length ?? 0) > 2'],
   ['server/node/http/serve-http.ts', 'if (isClosing) outgoing.shouldKeepAlive = false', ''],
+  // Generation.
+  ['worker/generation/shared-steps.ts', 'const TOLERANCE = 1e-3', 'const TOLERANCE = 1e3'],
+  [
+    'worker/generation/grammar/targets.ts',
+    "decoded.replaceAll('~1', '/').replaceAll('~0', '~')",
+    "decoded.replaceAll('~0', '~').replaceAll('~1', '/')",
+  ],
+  ['worker/generation/logits.ts', 'if (newTokens < minNewTokens)', 'if (newTokens <= minNewTokens)'],
+  // Speech.
+  ['worker/tasks/transcription/seam.ts', 'if (equal <= 1 || share <= best)', 'if (equal < 1 || share <= best)'],
+  ['worker/tasks/transcription/seam.ts', '(leftStart + leftEnd) >> 1', 'leftEnd'],
+  ['worker/tasks/transcription/windows.ts', 'heard > 0 ? heard : frames', 'heard'],
+  ['worker/tasks/transcription/windows.ts', 'Math.max(first, pair + 1)', 'Math.min(first, pair + 1)'],
+  ['worker/tasks/transcription/rules.ts', 'written.length < 2 || isTime(written.at(-2))', 'isTime(written.at(-2))'],
+  ['worker/tasks/transcription/rules.ts', 'isAfterTime && !isAfterPair ? last : last + 1', 'last + 1'],
+  ['worker/tasks/transcription/transcript.ts', 'const WINDOW_STEPS = 1500', 'const WINDOW_STEPS = 1499'],
+  ['worker/tasks/transcription/transcript.ts', 'if (own < latest)', 'if (own <= latest)'],
+  ['worker/tasks/transcription/transcript.ts', 'Math.max(this.#start, hundredths(duration))', 'hundredths(duration)'],
+  // Tracking.
+  ['worker/outputs/tracking/byte-track.ts', 'frame - one.seen <= maxLost + 1', 'frame - one.seen <= maxLost + 2'],
+  [
+    'worker/outputs/tracking/byte-track.ts',
+    'one.seen - one.began > other.seen - other.began',
+    'one.seen - one.began < other.seen - other.began',
+  ],
+  ['worker/outputs/tracking/byte-track.ts', 'const MORE_TO_BEGIN = 0.1', 'const MORE_TO_BEGIN = 0'],
+  ['worker/outputs/tracking/byte-track.ts', 'const DUPLICATE = 0.15', 'const DUPLICATE = 0.5'],
+  ['worker/outputs/tracking/kalman.ts', 'isLost && at === AT_HEIGHT ? 0 : moved', 'moved'],
+  ['worker/outputs/tracking/one-euro.ts', '(size * seconds)', 'size'],
+  ['worker/outputs/tracking/assignment.ts', 'if (rows > columns)', 'if (rows > columns + 1)'],
+  // Boxes and scores.
+  ['worker/outputs/boxes/nms.ts', 'iou(rival, candidate) > iouThreshold', 'iou(rival, candidate) >= iouThreshold'],
+  ['worker/outputs/boxes/nms.ts', 'if (kept.length >= limit) break', 'if (kept.length > limit) break'],
+  ['worker/outputs/scores.ts', 'b.score - a.score || a.index - b.index', 'b.score - a.score || b.index - a.index'],
+  ['worker/outputs/scores.ts', 'Math.exp(logits[i]! - max)', 'Math.exp(logits[i]!)'],
+  // Sound, images, tensors.
+  ['worker/audio/wav.ts', '(view.getUint8(at) - 128) / 2 ** 7', 'view.getUint8(at) / 2 ** 7'],
+  ['worker/tensors/json-row.ts', 'value.length === 1 && depthOf(value) === rank', 'value.length === 1'],
+  ['worker/tensors/json-row.ts', 'axis < rank && !Array.isArray(value)', 'axis < rank - 1 && !Array.isArray(value)'],
 ];

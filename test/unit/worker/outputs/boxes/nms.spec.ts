@@ -14,3 +14,13 @@ test('boxes that do not overlap stay, up to the limit; of those that do, the bes
   expect(nms([box(0, 0.5), box(0.2, 0.9), box(5, 0.7)], 0.5)).toEqual([box(0.2, 0.9), box(5, 0.7)]);
   expect(nms([box(0, 0.5), box(5, 0.7)], 0.5, 1)).toEqual([box(5, 0.7)]);
 });
+
+test('a box whose IoU is the threshold stays, as in torchvision', () => {
+  // The second box is half of the first one: their IoU is a half, exactly.
+  const [whole, half] = [
+    { ...box(0, 0.9), xmax: 2 },
+    { ...box(0, 0.8), xmax: 1 },
+  ];
+  expect(nms([whole, half], 0.5)).toEqual([whole, half]);
+  expect(nms([whole, half], 0.49)).toEqual([whole]);
+});

@@ -9,7 +9,7 @@ import {
   NO_TRACKS,
   track,
 } from '../../../../../src/worker/outputs/tracking/byte-track.ts';
-import { boxOf } from '../../../../../src/worker/outputs/tracking/kalman.ts';
+import { boxOf, startMotion } from '../../../../../src/worker/outputs/tracking/kalman.ts';
 
 interface Sequence {
   readonly options: Readonly<Record<string, number>>;
@@ -110,4 +110,35 @@ test('the assignment has the least sum of all', () => {
         sum,
       );
     }
+});
+
+const boxAt = (x: number) => ({ xmin: x, ymin: 0, xmax: x + 10, ymax: 10 });
+const OPTIONS = { highScore: 0.5, maxLost: 2, maxCost: 0.8 };
+
+test('an object that is not seen keeps its id until the frame after maxLost, as in ByteTrack, which removes it late', () => {
+  const idAfter = (missing: number): number | undefined => {
+    let state = NO_TRACKS;
+    let ids: readonly (number | undefined)[] = [];
+    for (const isSeen of [true, true, ...Array.from({ length: missing }, () => false), true, true])
+      ({ state, ids } = track(state, isSeen ? [boxAt(0)] : [], isSeen ? [0.9] : [], OPTIONS));
+    return ids[0];
+  };
+  expect([1, 2, 3, 4].map(idAfter)).toEqual([1, 1, 1, 2]);
+});
+
+test('only a box whose score is 0.1 above highScore begins a track', () => {
+  const begins = (score: number): number => track(NO_TRACKS, [boxAt(0)], [score], OPTIONS).state.tracks.length;
+  expect([0.4, 0.55, 0.59, 0.61].map(begins)).toEqual([0, 0, 0, 1]);
+});
+
+test('of a lost track and a followed one at the same place, the one that was followed for longer is left', () => {
+  const one = { motion: startMotion(boxAt(0)), score: 0.9, isConfirmed: true };
+  const idsLeft = (lostBegan: number, followedBegan: number): readonly number[] => {
+    const lost = { ...one, id: 1, began: lostBegan, seen: 9, isLost: true };
+    const followed = { ...one, id: 2, began: followedBegan, seen: 10, isLost: false };
+    const state = { frame: 10, lastId: 2, tracks: [lost, followed] };
+    return track(state, [boxAt(0)], [0.9], OPTIONS).state.tracks.map(({ id }) => id);
+  };
+  expect(idsLeft(1, 8)).toEqual([1]);
+  expect(idsLeft(8, 1)).toEqual([2]);
 });

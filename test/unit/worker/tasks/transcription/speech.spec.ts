@@ -174,6 +174,21 @@ test('chunks are joined to the text and the parts of transformers', () => {
   }
 });
 
+test('a part that begins after the end of the recording ends where it begins', () => {
+  const { begin, end, step } = transcripts;
+  const transcript = new Transcript({ begin, step, isText: (token) => token < end, decode: () => 'a' });
+  const second = Math.round(1 / step);
+  transcript.add([begin + second, 1], { length: 30, left: 0, right: 0 });
+  transcript.end(0.5);
+  expect(transcript.parts).toMatchObject([{ start: 1, end: 1 }]);
+});
+
+test('what comes before a first time is settled, without a pair of times, too', () => {
+  expect(settledCount([5, 6, 100, 7], 100)).toBe(2);
+  expect(settledCount([100, 5, 103, 103, 6], 100)).toBe(4);
+  expect(settledCount([5, 6], 100)).toBe(2);
+});
+
 test('texts that share nothing are joined whole', () => {
   expect(seam([1, 2, 3], [4, 5])).toEqual({ leftEnd: 3, rightStart: 0 });
   expect(seam([1, 2, 3, 4], [2, 3, 4, 5])).toEqual({ leftEnd: 2, rightStart: 1 });
