@@ -507,7 +507,7 @@ test('a folder with two models becomes an archive whose nodes they are, with one
   for (const golden of ['seed:1', path('test/models/optimized/golden.safetensors')])
     await expect(
       createArchive({ ...flags, golden, 'model-name': 'other', 'export-path': folder() }),
-    ).rejects.toMatchObject({ code: 'unsupported', message: /several/ });
+    ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringMatching(/several/) });
 });
 
 test("a language model's golden example is what follows a prompt: transformers' tokens, which a backend must give", async () => {
@@ -545,9 +545,15 @@ test("a language model's golden example is what follows a prompt: transformers' 
     ) as unknown,
   });
   changed('inputs/prompt', 480);
-  await expect(checkArchive(made)).rejects.toMatchObject({ code: 'model-format', message: /of another model/ });
+  await expect(checkArchive(made)).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringMatching(/of another model/),
+  });
   changed('inputs/count', 17);
-  await expect(checkArchive(made)).rejects.toMatchObject({ code: 'model-format', message: /its "count" is 17/ });
+  await expect(checkArchive(made)).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringMatching(/its "count" is 17/),
+  });
 });
 
 test('of several precisions, full precision or the chosen one goes into the archive, with its external data', async () => {
@@ -578,7 +584,7 @@ test('of several precisions, full precision or the chosen one goes into the arch
   expect((await pack(undefined, flat))[1]).toEqual(names);
   await expect(pack('engine: { dtype: q4 }')).rejects.toMatchObject({
     code: 'model-not-found',
-    message: /model_q4\.onnx/,
+    message: expect.stringMatching(/model_q4\.onnx/),
   });
 });
 
@@ -613,19 +619,28 @@ test('--force replaces archives, and nothing else', async () => {
   const own = join(flags['export-path']!, 'digits');
   mkdirSync(own);
   writeFileSync(join(own, 'train.py'), 'print()');
-  await expect(createArchive(flags)).rejects.toMatchObject({ code: 'model-config', message: /is no archive/ });
+  await expect(createArchive(flags)).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/is no archive/),
+  });
   expect(readdirSync(own)).toEqual(['train.py']);
 
   // A repository whose root is an archive keeps its history.
   const repository = digits({ 'archive-format': 'no-archive', force: true });
   const { path } = await createArchive(repository);
   mkdirSync(join(path, '.git'));
-  await expect(createArchive(repository)).rejects.toMatchObject({ code: 'model-config', message: /holds \.git/ });
+  await expect(createArchive(repository)).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/holds \.git/),
+  });
   expect(existsSync(join(path, '.git'))).toBe(true);
 
   const packed = digits({ force: true });
   mkdirSync(join(packed['export-path']!, 'digits.mar'));
-  await expect(createArchive(packed)).rejects.toMatchObject({ code: 'model-config', message: /is no archive/ });
+  await expect(createArchive(packed)).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/is no archive/),
+  });
 });
 
 test('an archive that fails its check is not written, and the one before it stays', async () => {
@@ -636,7 +651,10 @@ test('an archive that fails its check is not written, and the one before it stay
   const config = join(folder(), 'model-config.yaml');
   writeFileSync(config, `${readFileSync(flags['config-file']!, 'utf8')}\n  ouput: logits\n`);
   const misspelt = createArchive({ ...flags, 'config-file': config, force: true });
-  await expect(misspelt).rejects.toMatchObject({ code: 'model-config', message: /handler\.ouput is not a known key/ });
+  await expect(misspelt).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/handler\.ouput is not a known key/),
+  });
   expect(readFileSync(made)).toEqual(before);
   expect(readdirSync(flags['export-path']!)).toEqual(['digits.mar']);
 });
@@ -666,7 +684,10 @@ test('extra files: what a shell would take, links followed, hidden files left ou
   await expect(take(join(from, 'x[.json'))).rejects.toMatchObject({ code: 'model-not-found' });
   await expect(take(join(from, '[z-a]*'))).rejects.toMatchObject({ code: 'model-config' });
   symlinkSync(from, join(from, 'again'));
-  await expect(take(from)).rejects.toMatchObject({ code: 'model-format', message: /links to a folder above it/ });
+  await expect(take(from)).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringMatching(/links to a folder above it/),
+  });
 });
 
 test('names that no manifest can hold, seeds that no number can, and places that no file can have are refused', async () => {

@@ -371,5 +371,8 @@ test('engine.dtype of a workflow chooses for its nodes: one precision for all, o
   expect(await chosen('float16-weights')).toEqual(['float16-weights', 'fp32']);
   expect(await chosen({ a: 'float16-weights' })).toEqual(['float16-weights', 'fp32']);
   expect(await chosen({ b: 'float16-weights' })).toEqual([undefined, 'float16-weights']);
-  expect(await failure(chosen({ c: 'fp32' }))).toMatchObject({ code: 'model-config', message: /expected a, b/ });
+  expect(await failure(chosen({ c: 'fp32' }))).toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/expected a, b/),
+  });
 });

@@ -174,8 +174,9 @@ test('detectors: softmax with "no object", or a sigmoid for each class', async (
   });
   await expect(handler('OtherForObjectDetection')).rejects.toMatchObject({
     code: 'model-config',
-    message:
+    message: expect.stringMatching(
       /config\.json: architectures is \["OtherForObjectDetection"\].*DetrForObjectDetection.*Set handler\.decoder/,
+    ),
   });
 });
 
@@ -225,7 +226,10 @@ test("processor_config.json of transformers 5: its parts are the processors' fil
   // What transformers 4 writes has no such parts.
   await expect(
     read({ ...others, 'processor_config.json': { processor_class: 'CLIPProcessor' } }),
-  ).rejects.toMatchObject({ code: 'model-config', message: /There is no preprocessor_config\.json/ });
+  ).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/There is no preprocessor_config\.json/),
+  });
 });
 
 test('a cross-encoder of sentence-transformers 5.7 is a reranker', async () => {
@@ -246,7 +250,7 @@ test('a cross-encoder of sentence-transformers 5.7 is a reranker', async () => {
   expect((await handlerOf({ ...bert, [file]: settings }))[0]).toBe('text_classifier');
   await expect(read({ ...single, [file]: { ...settings, default_prompt_name: 'query' } })).rejects.toMatchObject({
     code: 'model-config',
-    message: /default_prompt_name is "query"; expected null/,
+    message: expect.stringMatching(/default_prompt_name is "query"; expected null/),
   });
 });
 
@@ -292,10 +296,16 @@ test('the precision: what exists, what config.json names, what the caller choose
   expect(await path(all, 'fp32', { 'transformers.js_config': { dtype: 'fp16' } })).toBe('onnx/model.onnx');
   await expect(path(all, 'bnb4')).rejects.toMatchObject({
     code: 'model-not-found',
-    message: /model_bnb4\.onnx.*engine\.dtype/,
+    message: expect.stringMatching(/model_bnb4\.onnx.*engine\.dtype/),
   });
-  await expect(path(all, 'fp8')).rejects.toMatchObject({ code: 'model-config', message: /engine\.dtype/ });
-  await expect(path({})).rejects.toMatchObject({ code: 'model-not-found', message: /onnx\/model\.onnx.*Optimum/ });
+  await expect(path(all, 'fp8')).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(/engine\.dtype/),
+  });
+  await expect(path({})).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringMatching(/onnx\/model\.onnx.*Optimum/),
+  });
 });
 
 test('free dimensions of transformers.js are those of the engine', async () => {
@@ -362,5 +372,8 @@ test('what cannot be derived names the field and the key', async () => {
   expect(await fails({}, { model_type: 'foo' })).toContain('image_processor_type is missing');
   expect(await fails('{')).toMatch(/^model-format preprocessor_config\.json is not JSON/);
   expect(await fails([1])).toMatch(/^model-format preprocessor_config\.json must be a mapping/);
-  await expect(read({})).rejects.toMatchObject({ code: 'model-not-found', message: /MAR-INF\/MANIFEST\.json/ });
+  await expect(read({})).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringMatching(/MAR-INF\/MANIFEST\.json/),
+  });
 });

@@ -19,9 +19,13 @@ test('more labels than a run has rows: each has the score that it has alone, in 
 
 test('without labels, or without the place of a label, a row fails', async () => {
   await using model = await openTask(new ZeroShotTextClassifier(), 'zero-shot-bert');
-  expect(await model.ask(['a'])).toMatchObject([{ code: 'invalid-input', message: /^labels: there are none/ }]);
+  expect(await model.ask(['a'])).toMatchObject([
+    { code: 'invalid-input', message: expect.stringMatching(/^labels: there are none/) },
+  ]);
   const params = { labels: ['a'], hypothesisTemplate: 'None' };
-  expect(await model.ask(['a'], params)).toMatchObject([{ code: 'invalid-input', message: /has no \{\}/ }]);
+  expect(await model.ask(['a'], params)).toMatchObject([
+    { code: 'invalid-input', message: expect.stringMatching(/has no \{\}/) },
+  ]);
   const pair = { text: 'a', textPair: 'b' };
   expect(await model.ask([pair, 'a'], { labels: ['a'] })).toMatchObject([{ code: 'invalid-input' }, [{ label: 'a' }]]);
 });
@@ -40,7 +44,9 @@ test('rows of a reranker have any number of texts; what is no query with texts f
   expect(all!.every(({ score }, at) => at === 0 || all![at - 1]!.score >= score)).toBe(true);
   expect(one).toEqual([{ index: 0, score: expect.any(Number) }]);
   expect([none, wrong]).toMatchObject([{ code: 'invalid-input' }, { code: 'invalid-input' }]);
-  expect(await model.ask([{ query: 'cat', texts, text: 1 }])).toMatchObject([{ message: /unknown key "text"/ }]);
+  expect(await model.ask([{ query: 'cat', texts, text: 1 }])).toMatchObject([
+    { message: expect.stringMatching(/unknown key "text"/) },
+  ]);
 });
 
 test('a reranker refuses a model that returns a number for each token, though its graph does not say so', async () => {
