@@ -1,4 +1,4 @@
-/** The linter's rule for imports between the rooms of `src`. The table is in `rooms.mjs`. */
+/** The linter's rules of this project: imports between the rooms of `src`, whose table is in `rooms.mjs`; expectations. */
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOMS, roomOf, violation } from './rooms.mjs';
@@ -36,4 +36,25 @@ function packageViolation(from, name) {
   return `Only worker/engines and worker/libraries import ${restricted}.`;
 }
 
-export default { meta: { name: 'tabserve' }, rules: { rooms } };
+/** Playwright's `toMatchObject` takes any text for a regular expression: the expectation could not fail. */
+const expectations = {
+  create(context) {
+    const check = (node) => {
+      if (node?.type === 'Literal' && node.regex)
+        context.report({
+          node,
+          message: 'A regular expression checks no text here. Wrap it: expect.stringMatching(…).',
+        });
+      else if (node?.type === 'ObjectExpression') for (const { value } of node.properties) check(value);
+      else if (node?.type === 'ArrayExpression') for (const element of node.elements) check(element);
+    };
+    return {
+      CallExpression({ callee, arguments: given }) {
+        if (callee.type === 'MemberExpression' && callee.property.name === 'toMatchObject')
+          for (const one of given) check(one);
+      },
+    };
+  },
+};
+
+export default { meta: { name: 'tabserve' }, rules: { expectations, rooms } };
