@@ -27,7 +27,7 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/([a-z-]+\.md|model-config\.schema\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
+        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/([a-z-]+\.md|model-config\.schema\.json|grafana\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
           file,
         ),
     ),
