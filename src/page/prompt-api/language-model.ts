@@ -1,6 +1,7 @@
 /** The Prompt API's `LanguageModel` over a client. */
 import type { Progress } from '../../contract/archive.js';
 import type { ModelInfo } from '../../contract/handler.js';
+import { unlessAborted } from '../../shared/abort.js';
 import type { LanguageModelClient } from '../ai-sdk/language-model.js';
 import { initialMessages } from './prompts.js';
 import { LanguageModelSession } from './session.js';
@@ -79,7 +80,9 @@ export function languageModel(open: OpenPromptClient): LanguageModel {
       monitor?.(target);
       monitors.add(target);
       try {
-        const client = await until(opened(), signal);
+        const client = await unlessAborted(opened(), signal).catch((error: unknown) => {
+          throw signal?.aborted ? signal.reason : error;
+        });
         const { contextLength = Infinity } = await client.describe();
         const isGreedy = temperature === 0 || topK === 1;
         const sampling = { ...(topK !== undefined && { topK }), ...(temperature !== undefined && { temperature }) };
@@ -106,17 +109,4 @@ function areSupported({ expectedInputs = [], expectedOutputs = [] }: Availabilit
   return (
     expectedInputs.every(isOf(['text', 'image', 'tool-response'])) && expectedOutputs.every(isOf(['text', 'tool-call']))
   );
-}
-
-/** Waits for a promise until the signal aborts. */
-async function until<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return await promise;
-  let stop!: () => void;
-  const aborted = new Promise<never>((_, reject) => (stop = () => reject(signal.reason as Error)));
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -1,6 +1,7 @@
 /** A conversation of the Prompt API. */
 import { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
+import { unlessAborted } from '../../shared/abort.js';
 import type { ChatMessage } from '../../shared/chat.js';
 import {
   isGenerated,
@@ -35,6 +36,8 @@ export class LanguageModelSession extends EventTarget {
   readonly #settings: SessionSettings;
   #messages: readonly ChatMessage[];
   #usage = 0;
+  /** The messages that `#usage` is of. */
+  #counted: readonly ChatMessage[];
   #last: Promise<void> = Promise.resolve();
   readonly #destroyed = new AbortController();
   #onOverflow: ((event: Event) => void) | null = null;
@@ -43,6 +46,8 @@ export class LanguageModelSession extends EventTarget {
     super();
     this.#settings = settings;
     this.#messages = messages;
+    // Of a conversation that has begun, nothing is counted yet.
+    this.#counted = messages.length === 0 ? messages : [];
   }
 
   /** How many tokens the conversation had when it was last answered. */
@@ -81,22 +86,24 @@ export class LanguageModelSession extends EventTarget {
     const left = new AbortController();
     const signal = AbortSignal.any([left.signal, ...(options.signal ? [options.signal] : [])]);
     const parts = this.#answer(input, { ...options, signal });
+    // The answer is written whether it is read or not: the next prompt waits for its end.
+    const write = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
+      try {
+        for await (const part of parts) controller.enqueue(part);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+    };
     return new ReadableStream<string>({
-      async pull(controller) {
-        const { done, value } = await parts.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel(reason) {
-        left.abort(reason);
-        await parts.return(undefined).catch(() => {});
-      },
+      start: (controller) => void write(controller),
+      cancel: (reason) => left.abort(reason),
     });
   }
 
   /** Adds messages that are not answered. */
   async append(input: PromptInput, { signal }: Pick<PromptOptions, 'signal'> = {}): Promise<void> {
-    const added = messagesOf(input);
+    const added = messagesOf(input, false);
     await this.#inTurn(signal, async () => void (this.#messages = [...this.#messages, ...added]));
   }
 
@@ -107,7 +114,8 @@ export class LanguageModelSession extends EventTarget {
   async measureContextUsage(input: PromptInput, options: PromptOptions = {}): Promise<number> {
     const added = withNote(messagesOf(input), constraintOf(options).note);
     return await this.#inTurn(options.signal, async (signal) => {
-      const before = this.#messages.length === 0 ? 0 : this.#usage || (await this.#count(this.#messages, signal));
+      const isCounted = this.#counted === this.#messages;
+      const before = isCounted ? this.#usage : await this.#count(this.#messages, signal);
       return (await this.#count([...this.#messages, ...added], signal)) - before;
     });
   }
@@ -117,6 +125,7 @@ export class LanguageModelSession extends EventTarget {
     return await this.#inTurn(signal, async () => {
       const clone = new LanguageModelSession(this.#settings, this.#messages);
       clone.#usage = this.#usage;
+      clone.#counted = this.#counted;
       return clone;
     });
   }
@@ -133,10 +142,14 @@ export class LanguageModelSession extends EventTarget {
     const before = this.#last;
     let end!: () => void;
     this.#last = new Promise<void>((resolve) => (end = resolve));
-    await before;
-    if (!signal.aborted) return { signal, end };
-    end();
-    throw signal.reason;
+    try {
+      await unlessAborted(before, signal);
+      return { signal, end };
+    } catch (error) {
+      // Who comes after this waits for what was before it.
+      void before.then(end);
+      throw signal.aborted ? signal.reason : error;
+    }
   }
 
   /** Runs something when what was asked before has ended. */
@@ -165,16 +178,19 @@ export class LanguageModelSession extends EventTarget {
           isQuoted,
           signal,
         );
-        this.#usage = result.usage.promptTokens + result.usage.completionTokens;
         const { toolCalls = [] } = result;
         answered = withAnswer(answered, text, toolCalls);
-        if (toolCalls.length === 0) break;
+        if (toolCalls.length === 0) {
+          this.#messages = [...this.#messages, ...answered];
+          this.#usage = result.usage.promptTokens + result.usage.completionTokens;
+          this.#counted = this.#messages;
+          return;
+        }
         if (round === MAX_ROUNDS)
           throw new TabServeError('inference-failed', `The model has called tools ${MAX_ROUNDS} times in a row.`);
-        answered = [...answered, ...(await Promise.all(toolCalls.map((call) => this.#call(call))))];
-        signal.throwIfAborted();
+        const outputs = Promise.all(toolCalls.map((call) => this.#call(call)));
+        answered = [...answered, ...(await unlessAborted(outputs, signal))];
       }
-      this.#messages = [...this.#messages, ...answered];
     } catch (error) {
       throw signal.aborted ? signal.reason : error;
     } finally {
@@ -247,7 +263,7 @@ export class LanguageModelSession extends EventTarget {
       role: 'tool',
       tool_call_id: id,
       name,
-      content: typeof output === 'string' ? output : JSON.stringify(output),
+      content: typeof output === 'string' ? output : JSON.stringify(output ?? null),
     };
   }
 }
@@ -264,10 +280,15 @@ function withAnswer(
     type: 'function',
     function: { name, arguments: given },
   }));
-  const isContinued = last.role === 'assistant' && typeof last.content === 'string';
-  const content = isContinued ? (last.content as string) + text : text;
+  const isContinued = last.role === 'assistant';
+  const content = isContinued ? joined(last.content, text) : text;
   const answer = { role: 'assistant', content, ...(tools.length > 0 && { tool_calls: tools }) };
   return [...(isContinued ? messages.slice(0, -1) : messages), answer];
+}
+
+/** Returns a content, a text or a list of parts, with a text added to it. */
+function joined(content: unknown, text: string): unknown {
+  return typeof content === 'string' ? content + text : [...(content as object[]), { type: 'text', text }];
 }
 
 function readGenerated(result: unknown): Generated {

@@ -34,10 +34,10 @@ function faked(
     predict: async (input, { params }) => answer(input, params),
     async *stream(input, { params, signal }) {
       const result = answer(input, params);
-      for (const part of [result.text.slice(0, 2), result.text.slice(2)]) {
-        signal?.throwIfAborted();
-        yield part;
-      }
+      yield result.text.slice(0, 2);
+      if ((result as { hangs?: true }).hangs)
+        await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason as Error)));
+      yield result.text.slice(2);
       yield result;
     },
     describe: async () => ({ contextLength }) as never,
@@ -205,8 +205,41 @@ test('how many tokens a prompt would add', async () => {
   );
 });
 
+test('a stream that nobody reads, and a tool that never answers, hold nothing up', async () => {
+  const { model } = faked();
+  const session = await model.create();
+  session.promptStreaming('a');
+  expect(await session.prompt('b')).toBe('<3>');
+  const call = { toolCalls: [{ id: 'c', name: 'wait', arguments: {} }], finishReason: 'tool_calls' };
+  const calling = faked(() => call);
+  const tools = [{ name: 'wait', description: '', inputSchema: {}, execute: () => new Promise(() => {}) }];
+  const stuck = await calling.model.create({ tools });
+  const aborting = new AbortController();
+  const first = stuck.prompt('a', { signal: aborting.signal });
+  const second = stuck.prompt('b', { signal: AbortSignal.abort('not now') });
+  await expect(second).rejects.toBe('not now');
+  aborting.abort('enough');
+  await expect(first).rejects.toBe('enough');
+});
+
+test('messages that are appended count when they are measured', async () => {
+  const { model } = faked(() => ({ text: 'ok' }));
+  const session = await model.create();
+  await session.prompt('a');
+  await session.append([
+    { role: 'user', content: 'b' },
+    { role: 'assistant', content: 'c' },
+  ]);
+  const length = (texts: readonly string[]): number => JSON.stringify(texts).length;
+  const before = ['a', 'ok', 'b', 'c'];
+  expect(await session.measureContextUsage('d')).toBe(length([...before, 'd']) - length(before));
+});
+
 test('an aborted prompt is not remembered; a destroyed session ends', async () => {
-  const { model, asked } = faked();
+  const { model, asked } = faked(({ messages }) => ({
+    text: `<${messages.length}>`,
+    ...(messages.at(-1)!.content !== 'c' && { hangs: true }),
+  }));
   const session = await model.create();
   const aborting = new AbortController();
   const reader = session.promptStreaming('a', { signal: aborting.signal }).getReader();
