@@ -59,6 +59,11 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
     return (this.config['maxDuration'] ?? this.defaults['maxDuration']) as number;
   }
 
+  /** The minimum number of samples that the model takes. */
+  protected get leastSamples(): number {
+    return 0;
+  }
+
   /** The samples of each row, if the model fixes them. */
   protected get fixedLength(): number | undefined {
     const length = this.inputInfo.dims[1];
@@ -92,10 +97,15 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
 
   /**
    * Returns the samples of row `index`, one channel at `sampleRate`. A subclass overrides it to change them.
-   * @throws `invalid-input` if it is no sound, or cannot be decoded
+   * @throws `invalid-input` if it is no sound, cannot be decoded, or has fewer than `leastSamples`
    */
   protected async readRow(input: AudioInput, _index: number, _context: Context): Promise<Float32Array> {
-    return await readAudio(await openAudio(input), this.sampleRate, this.maxDuration);
+    const samples = await readAudio(await openAudio(input), this.sampleRate, this.maxDuration);
+    if (samples.length >= this.leastSamples) return samples;
+    throw new TabServeError(
+      'invalid-input',
+      `The audio has ${samples.length} samples at ${this.sampleRate} Hz, and the model needs at least ${this.leastSamples}.`,
+    );
   }
 
   /** Returns the number of samples in a row; those after it are padding. */

@@ -17,6 +17,7 @@ import {
   responseFormatOfText,
   type Item,
 } from './response-input.js';
+import { streamOptionsOf } from './stream-options.js';
 import type { ResponseStore } from './response-store.js';
 
 /** Fields that are read here. The others are those of chats. */
@@ -67,13 +68,13 @@ export interface ResponseRequest {
  * @throws `invalid-input` naming the field that is wrong
  */
 export function readRequest(body: Body, served: ServedVersion): ResponseRequest {
-  const { instructions, previous_response_id: previousId, store = true, stream = false } = body;
-  for (const [name, value] of [['store', store] as const, ['stream', stream] as const])
-    if (typeof value !== 'boolean') throw wrongValue(name, 'true or false', value);
+  const { instructions, previous_response_id: previousId, store = true } = body;
+  if (typeof store !== 'boolean') throw wrongValue('store', 'true or false', store);
   for (const [name, values] of Object.entries(NEUTRAL))
     if (name in body && !values.includes(body[name]))
       throw wrongField(name, `${describeValue(body[name])} is not supported here.`, 'unsupported_value');
   checkInclude(body['include']);
+  streamOptionsOf(body);
   const { responses: stored } = served;
   const before = previousId === undefined ? [] : itemsBefore(previousId, stored);
   const own = itemsOf(body['input'], (id) => stored?.item(id));
@@ -91,7 +92,7 @@ export function readRequest(body: Body, served: ServedVersion): ResponseRequest 
       params: { ...shared.params, ...params },
       items,
       echo: echoOf(body),
-      isStored: store as boolean,
+      isStored: store,
       named: (error) => renamed(inFieldNames(error, all), names),
     };
   } catch (error) {

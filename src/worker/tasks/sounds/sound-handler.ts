@@ -1,5 +1,3 @@
-import type { AudioInput } from '../../../contract/audio.js';
-import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { nextTask } from '../../../shared/next-task.js';
@@ -48,15 +46,9 @@ export abstract class SoundHandler<Result> extends AudioHandler<Result> {
     return this.#features.feeds(new Float32Array(this.fixedLength ?? this.sampleRate));
   }
 
-  /** @throws `invalid-input` if the sound is shorter than the model's first frame */
-  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
-    const samples = await super.readRow(input, index, context);
-    const { leastSamples } = this.#features;
-    if (samples.length >= leastSamples) return samples;
-    throw new TabServeError(
-      'invalid-input',
-      `The audio has ${samples.length} samples at ${this.sampleRate} Hz, and the model needs at least ${leastSamples}.`,
-    );
+  /** Those of the model's first frame. */
+  protected override get leastSamples(): number {
+    return this.#features.leastSamples;
   }
 
   /** Runs the model on each row alone. A row that has failed has the output of another. */

@@ -1,4 +1,3 @@
-import type { AudioInput } from '../../../contract/audio.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
@@ -100,15 +99,9 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     return this.#feeds(new Float32Array(this.sampleRate));
   }
 
-  /** @throws `invalid-input` if the sound is shorter than the model's first frame */
-  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
-    const samples = await super.readRow(input, index, context);
-    const { leastSamples } = this.#speech;
-    if (samples.length >= leastSamples) return samples;
-    throw new TabServeError(
-      'invalid-input',
-      `The audio has ${samples.length} samples at ${this.sampleRate} Hz, and the model needs at least ${leastSamples}.`,
-    );
+  /** Those of the model's first frame. */
+  protected override get leastSamples(): number {
+    return this.#speech.leastSamples;
   }
 
   /** Runs the model on each row alone, chunk by chunk. */

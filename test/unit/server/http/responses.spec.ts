@@ -182,6 +182,12 @@ test('what is wrong is named as the request has it', async () => {
     [{ background: true }, 'background', unsupported],
     [{ truncation: 'auto' }, 'truncation', unsupported],
     [{ store: 1 }, 'store', invalid],
+    [{ stream: 'yes' }, 'stream', invalid],
+    [
+      { stream: true, stream_options: { include_obfuscation: true } },
+      'stream_options.include_obfuscation',
+      unsupported,
+    ],
     [{ max_tokens: 1 }, 'max_tokens', unknown],
     [{ nonsense: 1 }, 'nonsense', unknown],
   ] as const) {
