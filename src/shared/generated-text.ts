@@ -8,6 +8,16 @@ export interface Generated {
   readonly toolCalls?: readonly WrittenCall[];
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
   readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
+  /** The tokens of the answer, if they were asked for. */
+  readonly tokens?: readonly (WrittenToken & { readonly top: readonly WrittenToken[] })[];
+}
+
+/** A token, and the natural logarithm of its probability. */
+export interface WrittenToken {
+  readonly text: string;
+  /** In UTF-8. */
+  readonly bytes: readonly number[];
+  readonly logprob: number;
 }
 
 /** A call of a tool. */

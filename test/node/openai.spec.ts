@@ -60,6 +60,12 @@ test('a chat answers as transformers does, whole and streamed, with its usage', 
   const { prompt, text: right, tokens } = prompts[0]!;
   const completion = await openai.completions.create({ model: 'llama', prompt, max_tokens: tokens.length });
   expect(completion.choices[0]!.text).toBe(right);
+  // The tokens are those of the text, and each is the most probable one.
+  const { choices } = await openai.chat.completions.create({ ...asked, logprobs: true, top_logprobs: 2 });
+  const written = choices[0]!.logprobs!.content!;
+  expect(Buffer.from(written.flatMap(({ bytes }) => bytes!)).toString()).toBe(text);
+  for (const { logprob, top_logprobs: top } of written)
+    expect([top.length, top[0]!.logprob, top[0]!.logprob >= top[1]!.logprob]).toEqual([2, logprob, true]);
 });
 
 test('a recording is transcribed as by transformers, whole and streamed', async () => {

@@ -6,6 +6,7 @@ import { applyRules, applySampling, checkLogits, type Progress } from './logits.
 import { argmax, draw, logProbability, randomAt } from './sample.js';
 import type { Settings } from './settings.js';
 import type { SharedRow } from './shared-steps.js';
+import { topTokens, type RankedToken } from './top-tokens.js';
 
 /** A prompt runs in pieces of so many tokens. Between two of them, other requests run, and an abort or a heartbeat comes. */
 const PIECE = 128;
@@ -28,6 +29,7 @@ export interface GenerateOptions {
 export interface Begun {
   readonly tokens: ArrayLike<number>;
   readonly logprobs: ArrayLike<number>;
+  readonly top: readonly (readonly RankedToken[])[];
 }
 
 /** What a run of the model adds to an answer: a token, or nothing if it ran on a part of the prompt. With beams, the last run adds all. */
@@ -35,8 +37,10 @@ export interface Step {
   readonly tokens: readonly number[];
   /** Those of the tokens that are text: all but the one that ends an answer. */
   readonly text: readonly number[];
-  /** With `returnLogprobs`: for each token, the natural logarithm of its probability by the model. */
+  /** With `returnLogprobs` or `topLogprobs`: for each token, the natural logarithm of its probability by the model. */
   readonly logprobs: readonly number[];
+  /** With `topLogprobs`: for each token, the most probable ones in its place. */
+  readonly top?: readonly (readonly RankedToken[])[];
   /** Of the last step: `stop` if a token has ended the answer, `length` if the limit has. */
   readonly finishReason?: 'stop' | 'length' | undefined;
 }
@@ -54,14 +58,15 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
   const { prompt, settings, signal, begun, choose } = options;
   const tokens = [...prompt];
   const most = prompt.length + settings.maxNewTokens;
-  const add = (token: number, logprobs: readonly number[]): Step => {
+  const add = (token: number, logprobs: readonly number[], top: Step['top'] = []): Step => {
     tokens.push(token);
     const isEnd = settings.eosTokenIds.includes(token);
     const finishReason = isEnd ? 'stop' : tokens.length === most ? 'length' : undefined;
-    return { tokens: [token], text: isEnd ? [] : [token], logprobs, finishReason };
+    return { tokens: [token], text: isEnd ? [] : [token], logprobs, top, finishReason };
   };
   const known = Array.from(begun?.logprobs ?? []);
-  for (const [at, token] of Array.from(begun?.tokens ?? []).entries()) yield add(token, known.slice(at, at + 1));
+  for (const [at, token] of Array.from(begun?.tokens ?? []).entries())
+    yield add(token, known.slice(at, at + 1), begun?.top.slice(at, at + 1));
   while (tokens.length < most) {
     if (signal.aborted) throw abortError(signal);
     const end = endOfRun(row, prompt.length, tokens.length);
@@ -72,10 +77,13 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
     }
     checkLogits(logits);
     // `choose` may change them.
-    const byModel = settings.returnLogprobs ? logits.slice() : undefined;
+    const { returnLogprobs, topLogprobs } = settings;
+    const byModel = returnLogprobs || topLogprobs !== undefined ? logits.slice() : undefined;
     const token: unknown = choose(logits, settings, { tokens, newTokens: tokens.length - prompt.length });
     checkToken(token, logits.length);
-    const step = add(token, byModel ? [logProbability(byModel, token)] : []);
+    const logprobs = byModel ? [logProbability(byModel, token)] : [];
+    const top = byModel && topLogprobs !== undefined ? [topTokens(byModel, topLogprobs)] : [];
+    const step = add(token, logprobs, top);
     yield step;
     if (step.finishReason === 'stop') return;
   }

@@ -122,6 +122,13 @@ export interface GenerationParams {
    * @default false
    */
   readonly returnLogprobs?: boolean;
+  /**
+   * The result has the tokens of its text, each with its probability and so many of the most probable ones in its place.
+   * @integer
+   * @minimum 0
+   * @maximum 20
+   */
+  readonly topLogprobs?: number;
 }
 
 /** Without a value in `generation_config.json`: as transformers' pipelines have it. */
@@ -137,6 +144,8 @@ export interface Settings extends LogitRules {
   readonly sampling: (SamplingRules & { readonly seed: number }) | undefined;
   readonly stop: readonly string[];
   readonly returnLogprobs: boolean;
+  /** How many of the most probable tokens are told in each place; undefined if none of the tokens are. */
+  readonly topLogprobs?: number | undefined;
 }
 
 /**
@@ -181,6 +190,7 @@ export function readSettings(
     stop: [own('stop') ?? stopStringsOf(defaults)].flat(),
     fileRules: readFileRules(defaults),
     returnLogprobs: own('returnLogprobs') === true,
+    topLogprobs: own('topLogprobs'),
   };
   const { forcedBosTokenId, forcedEosTokenIds = [] } = settings;
   const forced = [...(forcedBosTokenId === undefined ? [] : [forcedBosTokenId]), ...forcedEosTokenIds];
@@ -255,7 +265,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   maxLength: 'maxNewTokens',
   minLength: 'minNewTokens',
   stopStrings: 'stop',
-  outputScores: 'returnLogprobs',
+  outputScores: 'returnLogprobs or topLogprobs',
 };
 
 /**

@@ -96,13 +96,20 @@ export function readTextToTextSettings(
     numBeams === 1
       ? undefined
       : { numBeams, lengthPenalty: own('lengthPenalty') ?? 1, earlyStopping: own('earlyStopping') ?? false };
-  const excluded = beams && (settings.sampling ? 'doSample' : settings.stop.length > 0 ? 'stop' : undefined);
+  const excluded = beams && excludedByBeams(settings);
   if (excluded)
     throw new TabServeError(
       'invalid-input',
       `params.${excluded}: it is not supported with several beams (numBeams is ${numBeams}). Leave it out, or set numBeams to 1.`,
     );
   return { ...settings, sourceLanguage: language('srcLang'), forcedBosTokenId, startTokenId, beams };
+}
+
+/** Returns the param that several beams exclude. */
+function excludedByBeams({ sampling, stop, topLogprobs }: Settings): string | undefined {
+  if (sampling) return 'doSample';
+  if (stop.length > 0) return 'stop';
+  return topLogprobs === undefined ? undefined : 'topLogprobs';
 }
 
 /** @throws `invalid-input` if the tokenizer has no languages, or not this one */

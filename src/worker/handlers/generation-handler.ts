@@ -10,6 +10,8 @@ import type { Progress } from '../generation/logits.js';
 import { GENERATION_CONFIG, readModelFacts, type ModelFacts } from '../generation/model-facts.js';
 import { refuseUnsupported, type GenerationParams, type Settings } from '../generation/settings.js';
 import { TextStreamer } from '../generation/text-streamer.js';
+import { TokenTexts, type AnswerToken } from '../generation/token-texts.js';
+import type { RankedToken } from '../generation/top-tokens.js';
 import type { AnswerForm } from '../generation/tool-calls/answer-form.js';
 import type { SpokenDetails } from '../outputs/spoken-text.js';
 import type { ConfigSchema } from '../../shared/schema.js';
@@ -42,6 +44,8 @@ export interface GeneratedText {
   };
   /** With `returnLogprobs`: for each token of the answer, the natural logarithm of its probability. */
   readonly logprobs?: readonly number[];
+  /** With `topLogprobs`: the tokens of the answer, without the one that ended it. */
+  readonly tokens?: readonly AnswerToken[];
 }
 
 /** What only the handler's config sets, and not `generation_config.json`. */
@@ -67,6 +71,8 @@ export interface GeneratedAnswer {
   /** With the one that ended it. */
   readonly tokens: readonly number[];
   readonly logprobs: readonly number[];
+  /** With `topLogprobs`. */
+  readonly answerTokens?: readonly AnswerToken[] | undefined;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: GeneratedText['finishReason'];
@@ -119,6 +125,8 @@ export abstract class GenerationHandler<
   protected facts!: ModelFacts;
   /** Made when an answer first keeps to a grammar; by the special tokens that grammars write. */
   readonly #vocabularies = new Map<string, Vocabulary>();
+  /** Made when an answer first tells its tokens. */
+  #tokenTexts: TokenTexts | undefined;
   #hasWarned = false;
 
   /** Answers join and leave at any step. */
@@ -244,11 +252,12 @@ export abstract class GenerationHandler<
     let hasStopToken = false;
     const seed = prompt.settings.sampling?.seed;
     const [tokens, logprobs, written]: [number[], number[], number[]] = [[], [], []];
+    const top: (readonly RankedToken[])[] = [];
     let cachedTokens = 0;
     let finishReason: GeneratedAnswer['finishReason'] = 'stop';
     let spoken: GeneratedAnswer['spoken'];
     const writer = new AnswerWriter(prompt.answer?.reader(), begun, async (part, count) => {
-      const begun = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), seed };
+      const begun = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), top, seed };
       await context.send(index, part, { ...begun, parts: count, callId: writer.callId } satisfies Resume);
     });
     const isStopped = (): boolean => hasStopToken || streamer.isStopped || guided?.isComplete === true;
@@ -260,6 +269,7 @@ export abstract class GenerationHandler<
       context.heartbeat();
       tokens.push(...step.tokens);
       logprobs.push(...step.logprobs);
+      top.push(...(step.top ?? []));
       if (step.finishReason === 'length') finishReason = 'length';
       ({ cachedTokens = cachedTokens, spoken = spoken } = step);
       for (const token of step.text) {
@@ -277,7 +287,10 @@ export abstract class GenerationHandler<
     const { text, reasoning, toolCalls } = writer;
     if (finishReason === 'stop' && toolCalls.length > 0) finishReason = 'tool_calls';
     const promptTokens = prompt.tokens.length;
-    return { text, reasoning, toolCalls, tokens, logprobs, finishReason, promptTokens, cachedTokens, spoken };
+    const hasTop = prompt.settings.topLogprobs !== undefined;
+    const answerTokens = hasTop ? this.#answerTokens(written, logprobs, top) : undefined;
+    const answer = { text, reasoning, toolCalls, tokens, logprobs, answerTokens };
+    return { ...answer, finishReason, promptTokens, cachedTokens, spoken };
   }
 
   /** Returns the special tokens that the marks of an answer consist of, by their ids. */
@@ -305,6 +318,17 @@ export abstract class GenerationHandler<
     return new Set(ids.filter((id) => detokenizer.pieceOf(id) === undefined));
   }
 
+  /** Returns tokens with their texts. */
+  #answerTokens(
+    tokens: readonly number[],
+    logprobs: readonly number[],
+    top: readonly (readonly RankedToken[])[],
+  ): readonly AnswerToken[] {
+    this.#tokenTexts ??= new TokenTexts(this.tokenizer);
+    const texts = this.#tokenTexts;
+    return tokens.map((token, at) => ({ ...texts.of({ token, logprob: logprobs[at]! }), top: top[at]!.map(texts.of) }));
+  }
+
   /** @param shown the special tokens that the grammar writes */
   #guidedAnswer({ grammar, eosTokenIds }: Settings, shown: ReadonlyMap<number, string>): GuidedAnswer | undefined {
     if (!grammar) return undefined;
@@ -329,6 +353,7 @@ export abstract class GenerationHandler<
     return outputs.map((answer, index) => {
       if (!answer) return undefined as never;
       const { text, reasoning, toolCalls, finishReason, tokens, promptTokens, cachedTokens, logprobs } = answer;
+      const { answerTokens } = answer;
       return {
         text,
         ...(reasoning !== '' && { reasoning }),
@@ -336,6 +361,7 @@ export abstract class GenerationHandler<
         finishReason,
         usage: { promptTokens, cachedTokens, completionTokens: tokens.length },
         ...(this.param<boolean>('returnLogprobs', index, context) && { logprobs }),
+        ...(answerTokens && { tokens: answerTokens }),
       };
     });
   }

@@ -49,6 +49,7 @@ export const GENERATION_HANDLER_SCHEMA: ConfigSchema = {
     ],
   },
   returnLogprobs: { type: 'boolean', default: false },
+  topLogprobs: { type: 'integer', minimum: 0, maximum: 20 },
   contextLength: { type: 'integer', minimum: 1, readOnly: true },
 };
 

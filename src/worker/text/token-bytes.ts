@@ -40,7 +40,7 @@ function pieceBytes(decoder: DecoderJson | null | undefined): (piece: string) =>
   if (foreign)
     throw new TabServeError(
       'invalid-input',
-      `params.responseFormat: it is not supported with the decoder ${foreign.type ?? 'none'} of this tokenizer.json. It needs ByteLevel, or SentencePiece's Replace, ByteFallback, Fuse, Strip and Metaspace.`,
+      `params.responseFormat and topLogprobs: they are not supported with the decoder ${foreign.type ?? 'none'} of this tokenizer.json. They need ByteLevel, or SentencePiece's Replace, ByteFallback, Fuse, Strip and Metaspace.`,
     );
   const spaces = steps.flatMap(({ type, pattern, replacement = '▁' }) =>
     type === 'Replace' ? [pattern!.String!] : type === 'Metaspace' ? [replacement] : [],

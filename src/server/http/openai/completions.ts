@@ -18,7 +18,7 @@ import { wrongField, wrongValue, type Body } from './request.js';
 import { streamOptionsOf, type StreamOptions } from './stream-options.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 
-const COMMON = ['model', 'n', 'stream', 'stream_options'];
+const COMMON = ['model', 'n', 'stream', 'stream_options', 'logprobs'];
 
 export async function chatCompletions(
   body: Body,
@@ -28,11 +28,11 @@ export async function chatCompletions(
 ): Promise<HttpResponse> {
   checkMakes('text', served);
   checkTakesMessages(served);
-  const read = paramsOf(body, [...COMMON, ...CHAT_FIELDS, 'messages', 'tools']);
+  const read = paramsOf(body, [...COMMON, ...CHAT_FIELDS, 'messages', 'tools', 'top_logprobs']);
   const own = chatParamsOf(body);
   const params = { ...read.params, ...own.params };
   const fields = new Map([...read.fields, ...own.fields]);
-  const asked = { params, fields, count: countOf(body), ...streamOptionsOf(body), served, request, context };
+  const asked = { params, fields, body, served, request, context };
   return await complete(CHAT, [conversationOf(body, takesImages(served))], asked);
 }
 
@@ -43,8 +43,8 @@ export async function completions(
   context: RouteContext,
 ): Promise<HttpResponse> {
   checkMakes('text', served);
-  const read = { ...paramsOf(body, [...COMMON, 'prompt']), count: countOf(body), ...streamOptionsOf(body) };
-  return await complete(COMPLETION, textsOf(body['prompt'], 'prompt'), { ...read, served, request, context });
+  const read = paramsOf(body, [...COMMON, 'prompt']);
+  return await complete(COMPLETION, textsOf(body['prompt'], 'prompt'), { ...read, body, served, request, context });
 }
 
 /** The maximum number of answers to a prompt: OpenAI's. */
@@ -56,22 +56,31 @@ function countOf({ n = 1 }: Body): number {
   throw wrongValue('n', `a whole number from 1 to ${MAX_COUNT}`, n);
 }
 
-interface Asked extends ReadParams, StreamOptions {
-  readonly count: number;
+interface Asked extends ReadParams {
+  readonly body: Body;
   readonly served: ServedVersion;
   readonly request: HttpRequest;
   readonly context: RouteContext;
 }
 
+interface Ready extends Asked, StreamOptions {
+  readonly count: number;
+}
+
 async function complete(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
+  const { body } = asked;
+  const topLogprobs = form.topOf(body);
+  const params = { ...asked.params, ...(topLogprobs !== undefined && { topLogprobs }) };
+  const fields = new Map([...asked.fields, ['topLogprobs', 'logprobs'] as const]);
+  const ready = { ...asked, params, fields, count: countOf(body), ...streamOptionsOf(body) };
   try {
-    return asked.stream ? await streamed(form, prompts, asked) : await whole(form, prompts, asked);
+    return ready.stream ? await streamed(form, prompts, ready) : await whole(form, prompts, ready);
   } catch (error) {
-    throw inFieldNames(error, asked.fields);
+    throw inFieldNames(error, fields);
   }
 }
 
-async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
+async function streamed(form: Form, prompts: readonly unknown[], asked: Ready): Promise<HttpResponse> {
   const { params, served, request, context, withUsage, count } = asked;
   if (prompts.length > 1) throw wrongField('prompt', `a stream has one prompt, got ${prompts.length}.`);
   if (count > 1) throw wrongField('n', 'a stream has one answer.', 'unsupported_value');
@@ -86,7 +95,7 @@ async function streamed(form: Form, prompts: readonly unknown[], asked: Asked): 
   );
 }
 
-async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Promise<HttpResponse> {
+async function whole(form: Form, prompts: readonly unknown[], asked: Ready): Promise<HttpResponse> {
   const { params, served, request, context, count } = asked;
   const { jobQueueSize } = served.options.description.config;
   const all = prompts.length * count;
@@ -111,7 +120,7 @@ async function whole(form: Form, prompts: readonly unknown[], asked: Asked): Pro
     const choices = results.map((result, index) => ({
       index,
       ...form.choice(result),
-      logprobs: null,
+      logprobs: logprobsOf(form, result),
       finish_reason: result.finishReason,
     }));
     return jsonResponse({ ...head, object: form.object, choices, usage: usageOf(results, count) });
@@ -133,10 +142,10 @@ async function* events(
   parts: AsyncIterable<unknown>,
   { head, served, withUsage }: { readonly head: object; readonly served: ServedVersion; readonly withUsage: boolean },
 ): AsyncGenerator<string> {
-  const chunk = (choice: object, finishReason: string | null = null): string =>
+  const chunk = (choice: object, { logprobs = null, finishReason = null }: ChunkEnd = {}): string =>
     event({
       ...head,
-      choices: [{ index: 0, ...choice, logprobs: null, finish_reason: finishReason }],
+      choices: [{ index: 0, ...choice, logprobs, finish_reason: finishReason }],
       ...(withUsage && { usage: null }),
     });
   let hasBegun = false;
@@ -155,7 +164,8 @@ async function* events(
         if (typeof one !== 'string' && 'toolCall' in one) calls += 1;
       }
       if (!result) continue;
-      yield chunk(form.part('', 0), result.finishReason);
+      // Those of all tokens: which of them made a part, nobody tells.
+      yield chunk(form.part('', 0), { logprobs: logprobsOf(form, result), finishReason: result.finishReason });
       if (withUsage) yield event({ ...head, choices: [], usage: usageOf([result]) });
     }
     yield 'data: [DONE]\n\n';
@@ -164,6 +174,15 @@ async function* events(
     if (!hasBegun) throw error;
     yield event(openAiError(error).body);
   }
+}
+
+interface ChunkEnd {
+  readonly logprobs?: object | null;
+  readonly finishReason?: string | null;
+}
+
+function logprobsOf(form: Form, { tokens }: Generated): object | null {
+  return tokens ? form.logprobs(tokens) : null;
 }
 
 function event(data: unknown): string {

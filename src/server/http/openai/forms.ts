@@ -1,5 +1,7 @@
 /** How OpenAI's APIs of completions write answers. */
 import type { Generated, GeneratedPart, WrittenCall } from '../../../shared/generated-text.js';
+import { chatLogprobs, completionLogprobs, topOfChat, topOfCompletion } from './logprobs.js';
+import type { Body } from './request.js';
 
 /** How an API writes an answer. */
 export interface Form {
@@ -12,6 +14,13 @@ export interface Form {
   readonly begin?: object;
   /** @param calls how many calls of tools came before */
   readonly part: (part: GeneratedPart, calls: number) => object;
+  /**
+   * Returns how many of the most probable tokens a request asks for in each place; undefined if for none.
+   * @throws `invalid-input` naming the field that is wrong
+   */
+  readonly topOf: (body: Body) => number | undefined;
+  /** The probabilities of an answer's tokens. */
+  readonly logprobs: (tokens: NonNullable<Generated['tokens']>) => object;
 }
 
 export const CHAT: Form = {
@@ -33,6 +42,8 @@ export const CHAT: Form = {
     if ('reasoning' in part) return { delta: { reasoning_content: part.reasoning } };
     return { delta: { tool_calls: [{ index: calls, ...callOf(part.toolCall) }] } };
   },
+  topOf: topOfChat,
+  logprobs: chatLogprobs,
 };
 
 export const COMPLETION: Form = {
@@ -42,6 +53,8 @@ export const COMPLETION: Form = {
   chunkObject: 'text_completion',
   // A prompt that is a text has an answer that is one.
   part: (text) => ({ text }),
+  topOf: topOfCompletion,
+  logprobs: completionLogprobs,
 };
 
 function callOf({ id, name, arguments: given }: WrittenCall): object {

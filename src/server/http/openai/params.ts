@@ -24,11 +24,9 @@ const NEUTRAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   echo: (value) => value === false,
   frequency_penalty: (value) => value === 0,
   logit_bias: (value) => isPlainObject(value) && Object.keys(value).length === 0,
-  logprobs: (value) => value === false,
   modalities: (value) => Array.isArray(value) && value.join() === 'text',
   presence_penalty: (value) => value === 0,
   suffix: (value) => value === '',
-  top_logprobs: (value) => value === 0,
 };
 
 /** OpenAI's names of params, and the handler's. */

@@ -38,7 +38,11 @@ const FIELDS = new Set([
 /** Fields of chats that this API has by another name, or not. */
 const FIELDS_OF_CHATS = ['messages', 'max_completion_tokens', 'max_tokens', 'response_format', 'reasoning_effort', 'n'];
 /** Fields of which only the values without an effect are accepted. */
-const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = { background: [false], truncation: ['disabled'] };
+const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
+  background: [false],
+  top_logprobs: [0],
+  truncation: ['disabled'],
+};
 /** What `include` may name without an effect: reasoning is never encrypted here. */
 const INCLUDABLE = 'reasoning.encrypted_content';
 

@@ -15,7 +15,7 @@ import { startTokens, type SpeechTask, type StartFacts } from './start.js';
 /** The `params` of a recording's text. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechParams extends Omit<
   TextToTextParams,
-  'srcLang' | 'tgtLang' | 'forcedBosTokenId' | 'decoderStartTokenId'
+  'srcLang' | 'tgtLang' | 'forcedBosTokenId' | 'decoderStartTokenId' | 'topLogprobs'
 > {
   /**
    * What language is spoken: its code, such as en, with or without a region, or its English name. Default: that of generation_config.json,
@@ -82,6 +82,11 @@ export function readSpeechSettings(
     throw new TabServeError(
       'invalid-input',
       'params.stop: it is not supported with timestamps. Leave one of them out.',
+    );
+  if (settings.topLogprobs !== undefined)
+    throw new TabServeError(
+      'invalid-input',
+      "params.topLogprobs: it is not supported for a recording's text. returnLogprobs returns the probabilities of its tokens.",
     );
   const tokens = (own: 'suppressTokens' | 'beginSuppressTokens', key: string): readonly number[] => {
     const found = param(own) ?? ((defaults[key] ?? []) as readonly number[]);

@@ -78,7 +78,8 @@ test('fields of a request become params; what would change the answer and is not
   const unsupported = 'unsupported_value';
   for (const [name, [value, code]] of Object.entries({
     n: [0, invalid],
-    logprobs: [true, unsupported],
+    logprobs: [3, invalid],
+    top_logprobs: [2, invalid],
     frequency_penalty: [0.5, unsupported],
     logit_bias: [{ 50256: -100 }, unsupported],
     response_format: [{ type: 'grammar' }, invalid],
@@ -313,6 +314,60 @@ test('tools: what must be called is a param; calls and reasoning are written as 
     input: { messages: [{}, { content: '', tool_calls: written }, messages[2]] },
   });
   expect(client.asked[2]!.options.params).toEqual({});
+});
+
+test('the probabilities of tokens, as OpenAI writes them', async () => {
+  const token = (text: string, logprob: number): object => ({
+    text,
+    bytes: [...new TextEncoder().encode(text)],
+    logprob,
+  });
+  const tokens = [
+    { ...token('Hé', -0.5), top: [token('Hé', -0.5), token('Yo', -2)] },
+    { ...token(' du', -0.1), top: [token(' du', -0.1)] },
+  ];
+  const result = { text: 'Hé du', finishReason: 'stop', usage: USAGE, tokens };
+  const { client, openai } = await faked(() => result, ['Hé ', 'du']);
+  const request = { ...hello, logprobs: true, top_logprobs: 2 };
+  const { choices } = await openai.chat.completions.create(request);
+  const written = (text: string, logprob: number, bytes: readonly number[]): object => ({
+    token: text,
+    logprob,
+    bytes,
+  });
+  const [first, other, second] = [
+    written('Hé', -0.5, [72, 195, 169]),
+    written('Yo', -2, [89, 111]),
+    written(' du', -0.1, [32, 100, 117]),
+  ];
+  const expected = {
+    content: [
+      { ...first, top_logprobs: [first, other] },
+      { ...second, top_logprobs: [second] },
+    ],
+    refusal: null,
+  };
+  expect(choices[0]!.logprobs).toEqual(expected);
+  expect(client.asked[0]!.options.params).toEqual({ topLogprobs: 2 });
+  // OpenAI's own client collects those of a stream.
+  const streamed = await openai.chat.completions.stream(request).finalChatCompletion();
+  expect(streamed.choices[0]!.logprobs).toEqual(expected);
+  await openai.chat.completions.create({ ...hello, logprobs: true });
+  expect(client.asked[2]!.options.params).toEqual({ topLogprobs: 0 });
+  const completion = await openai.completions.create({ model: 'writer', prompt: 'Hello', logprobs: 2 });
+  expect(completion.choices[0]!.logprobs).toEqual({
+    tokens: ['Hé', ' du'],
+    token_logprobs: [-0.5, -0.1],
+    top_logprobs: [{ Hé: -0.5, Yo: -2 }, { ' du': -0.1 }],
+    text_offset: [0, 2],
+  });
+  expect(await failureOf(openai.completions.create({ model: 'writer', prompt: 'Hello', logprobs: 6 }))).toEqual([
+    400,
+    'invalid_request_error',
+    'logprobs',
+    'invalid_value',
+    '400 logprobs: expected a whole number from 0 to 5, got 6.',
+  ]);
 });
 
 test('what the chat template reads: chat_template_kwargs, as in vLLM, and reasoning_effort', async () => {

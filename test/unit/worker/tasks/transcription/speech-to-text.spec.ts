@@ -163,6 +163,7 @@ test('what excludes each other, and what the model cannot do, is refused by name
   for (const [params, words] of [
     [{ timestamps: 'word' }, 'this export has no outputs "cross_attentions.0"'],
     [{ timestamps: 'segment', stop: 'a' }, 'params.stop: it is not supported with timestamps'],
+    [{ topLogprobs: 1 }, "params.topLogprobs: it is not supported for a recording's text"],
     [{ language: 'xx' }, 'params.language: the model has no language "xx". It has de, en, es, ru, zh.'],
     [{ chunkLength: 5 }, 'params.chunkLength: the model hears 4 s at once, and 5 s are more'],
     [{ suppressTokens: [100_000] }, 'suppressTokens: the vocabulary has'],

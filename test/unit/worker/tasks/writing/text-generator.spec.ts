@@ -212,6 +212,30 @@ test('sampling: the seed decides, and a way of one’s own is one method', async
   expect((await own.ask('one', { maxNewTokens: 2 })).text).not.toBe((await ask('one', { maxNewTokens: 2 })).text);
 });
 
+test('topLogprobs: the tokens of an answer, with the most probable ones in their places', async () => {
+  // The logits of a token do not depend on those before it.
+  const logits = Float32Array.from({ length: VOCABULARY }, (_, token) => Math.sin(token * 12.9898) * 3);
+  logits[100] = logits[200] = 4;
+  const { ask } = await opened(stub(() => logits.slice()));
+  const { tokens = [], text } = await ask('one', { maxNewTokens: 2, topLogprobs: 3 });
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit), 0);
+  const ranked = [...logits.keys()].sort((one, other) => logits[other]! - logits[one]!).slice(0, 3);
+  expect(tokens).toHaveLength(2);
+  for (const { top, logprob, text: written } of tokens) {
+    expect(top.map((one) => one.logprob)).toEqual(
+      ranked.map((token) => expect.closeTo(Math.log(Math.exp(logits[token]!) / sum), 5) as number),
+    );
+    expect([written, logprob]).toEqual([top[0]!.text, top[0]!.logprob]);
+  }
+  expect(tokens.map((one) => one.text).join('')).toBe(text);
+  expect(new TextDecoder().decode(Uint8Array.from(tokens.flatMap(({ bytes }) => bytes)))).toBe(text);
+  // A rule changes which token is chosen, and not what the model holds probable.
+  const [ruled] = (await ask('one', { maxNewTokens: 1, topLogprobs: 1, badWordsIds: [[100]] })).tokens!;
+  expect(ruled).toMatchObject({ logprob: tokens[0]!.logprob, top: [{ text: tokens[0]!.text }] });
+  expect((await ask('one', { maxNewTokens: 1, topLogprobs: 0 })).tokens).toMatchObject([{ top: [] }]);
+  expect((await ask('one', { maxNewTokens: 1 })).tokens).toBeUndefined();
+});
+
 test('a model without a cache runs on all tokens each time', async () => {
   const session = stub(() => 100, INPUTS.slice(0, 2), OUTPUTS.slice(0, 1));
   const { ask } = await opened(session);
@@ -411,7 +435,7 @@ test('an answer goes on behind each of its parts, in another worker', async () =
     Float32Array.from({ length: VOCABULARY }, (_, token) => Math.sin(token * 12.9898 + total * 78.233) * 3);
   const ends = Array.from({ length: 60 }, (_, at) => 100 + at);
   for (const params of [
-    { maxNewTokens: 24, returnLogprobs: true },
+    { maxNewTokens: 24, returnLogprobs: true, topLogprobs: 2 },
     // Without a seed: enough tokens that several have a text, whatever is drawn.
     { maxNewTokens: 64, minNewTokens: 64, doSample: true, topK: 0 },
     { maxNewTokens: 24, doSample: true, seed: 7, temperature: 2 },
