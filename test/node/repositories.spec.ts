@@ -1,5 +1,5 @@
 // Repositories in Hugging Face's layout: from their folder, and from the archive that `tabserve archive` packs of it.
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -121,6 +121,26 @@ for (const repository of REPOSITORIES) {
     expect(await answers(pathToFileURL(path), asked)).toEqual(right);
   });
 }
+
+test('a language model whose name says that it makes vectors does so, with the prompt of its card', async () => {
+  // As it is converted: without the files of sentence-transformers.
+  const folder = join(mkdtempSync(join(tmpdir(), 'tabserve-')), 'Qwen3-Embedding-0.6B-ONNX');
+  const source = join(MODELS, 'tasks/embed-qwen3');
+  cpSync(source, folder, { recursive: true, filter: (path) => !/modules|sentence|_Pooling/.test(path) });
+  const { rows } = TASKS.find(({ rows: [first] }) => first!.repository === 'embed-minilm') as unknown as {
+    rows: readonly {
+      repository: string;
+      requests: readonly { input: string; params: object; answer: readonly number[] }[];
+    }[];
+  };
+  await using client = await load(pathToFileURL(`${folder}/`), { backends: ['onnx/cpu'] });
+  expect((await client.describe()).handler).toBe('text_feature_extractor');
+  // The limit of the other repository is that of its tokenizer's file, too.
+  for (const { input, params, answer } of rows.find(({ repository }) => repository === 'embed-qwen3')!.requests) {
+    const vector = (await client.predict(input as never, { params: params as never })) as unknown as Float32Array;
+    expect([...vector]).toEqual(answer.map((value): unknown => expect.closeTo(value, 5)));
+  }
+});
 
 test('the towers of CLIP with their projection: without an option, the vectors that transformers computes', async () => {
   const expected = JSON.parse(readFileSync(join(MODELS, 'hugging-face/projections.json'), 'utf8')) as {

@@ -1,3 +1,4 @@
+import { zeroData } from '../../contract/dtypes.js';
 import type { TensorInfo, Tensors } from '../../contract/tensors.js';
 import { TabServeError } from '../../contract/errors.js';
 import { integers } from '../tensors/tensors.js';
@@ -11,13 +12,16 @@ const OTHER_INPUTS = TEXT_INPUTS.filter((name) => name !== IDS_INPUT);
 export class TextTensorInput {
   readonly #inputs: readonly TensorInfo[];
   readonly #ids: TensorInfo;
+  /** The cache of a language model that makes vectors. It is empty: no text continues another. */
+  readonly #caches: readonly TensorInfo[];
 
   /**
    * @param ids the input for the tokens
    * @throws `model-config` if the model has inputs that a tokenizer cannot fill
    */
   constructor(inputs: readonly TensorInfo[], ids: TensorInfo) {
-    this.#inputs = inputs;
+    this.#inputs = inputs.filter((input) => !isCache(input));
+    this.#caches = inputs.filter(isCache);
     this.#ids = ids;
     this.#check();
   }
@@ -77,7 +81,17 @@ export class TextTensorInput {
         `Texts of ${[...lengths].join(', ')} tokens cannot be read together: the model has no input "${MASK_INPUT}", which would tell it what is padding. Export it with this input.`,
       );
     const longest = Math.max(...rows.map(({ ids }) => ids.length));
-    return padRows(rows, this.#inputs, padding, this.paddedLength(longest, padding, padTo));
+    const inputs = padRows(rows, this.#inputs, padding, this.paddedLength(longest, padding, padTo));
+    return { ...inputs, ...this.#emptyCaches(rows.length) };
+  }
+
+  #emptyCaches(rows: number): Tensors {
+    return Object.fromEntries(
+      this.#caches.map(({ name, dtype, dims: [, heads, , size] }) => [
+        name,
+        { dtype, dims: [rows, heads as number, 0, size as number], data: zeroData(dtype, 0) },
+      ]),
+    );
   }
 
   /** Returns the tokens of all rows in one list, and the offset of each row. */
@@ -94,4 +108,11 @@ export class TextTensorInput {
       [offsets.name]: integers(offsets.dtype, [rows.length], starts),
     };
   }
+}
+
+/** Returns whether an input holds the keys or values of earlier tokens, [rows, heads, tokens, features]. */
+function isCache({ name, dtype, dims }: TensorInfo): boolean {
+  const [, heads, tokens, size] = dims;
+  const isSized = dims.length === 4 && typeof heads === 'number' && typeof size === 'number';
+  return name.startsWith('past_key_values.') && dtype.startsWith('float') && isSized && typeof tokens !== 'number';
 }

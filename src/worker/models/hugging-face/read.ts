@@ -26,6 +26,11 @@ const [CHAT_TEMPLATE, TOOL_TEMPLATE] = ['chat_template.jinja', 'additional_chat_
 
 /** What repositories of sentence-transformers have. */
 const SENTENCES = 'modules.json';
+/**
+ * How language models that were trained to make vectors are named, such as Qwen3-Embedding. Their config.json names the
+ * class of a model that writes, and converted ones have no modules.json.
+ */
+const EMBEDDING = /-embed(ding)?(-|$)/i;
 
 /** Returns the class of a handler's name. @throws `unknown-handler` */
 export type FindHandler = (name: string) => Promise<HandlerDescriptor>;
@@ -220,12 +225,13 @@ function contradictionOf(
 
 /**
  * Returns the name of the handler for a repository. One of sentence-transformers may name any architecture, such as the
- * one that it was trained as. If a model has no head, its inputs say whether it is one of texts or of images.
+ * one that it was trained as, and so may a language model whose name says that it makes vectors. If a model has no head, its inputs say whether it is one of texts or of images.
  */
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config) ?? '';
   const found = handlerOf(config);
-  if (mayBeOfSentences(found) && (await source.has(SENTENCES))) return 'text_feature_extractor';
+  const makesVectors = found === 'text_generator' && EMBEDDING.test(modelNameOf(source.url));
+  if (makesVectors || (mayBeOfSentences(found) && (await source.has(SENTENCES)))) return 'text_feature_extractor';
   if (found !== architecture || !architecture.endsWith('Model') || knownArchitecture(architecture)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;

@@ -10,6 +10,7 @@ export interface KnownModel {
 }
 
 const RETRIEVAL = 'Represent this sentence for searching relevant passages: ';
+const QWEN3 = 'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:';
 const NOMIC = Object.fromEntries(
   ['search_query', 'search_document', 'clustering', 'classification'].map((name) => [name, `${name}: `]),
 );
@@ -38,6 +39,7 @@ const FAMILIES: readonly (readonly [RegExp, KnownModel])[] = [
   [/^nomic-embed-text-v1(\.5)?\b|^modernbert-embed-(base|large)\b/, { pooling: 'mean', prompts: NOMIC }],
   [/^jina-embeddings-v2-/, { pooling: 'mean' }],
   [/^granite-embedding-/, { pooling: 'cls' }],
+  [/^qwen3-embedding-/, { pooling: 'last-token', prompts: { query: QWEN3 } }],
   [/^(all|paraphrase)(-multilingual)?-(minilm|mpnet|distilroberta)-/, { pooling: 'mean' }],
 ];
 

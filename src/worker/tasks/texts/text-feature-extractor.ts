@@ -87,7 +87,7 @@ export interface TextFeatureExtractorConfig extends TextHandlerConfig {
  * needs no pooling: the output `sentence_embedding`, if the model has one and no `pooling` is set. Vectors have the
  * length 1 unless `normalize` is false; compare them with `cosineSimilarity` and `nearest` of `tabserve`. In a
  * repository of sentence-transformers, all of this follows from `modules.json`; without that file, pooling and prompts
- * of bge, mxbai, arctic, gte, e5, nomic, jina, granite and MiniLM are known by the repository's name.
+ * of bge, mxbai, arctic, gte, e5, nomic, jina, granite, Qwen3 and MiniLM are known by the repository's name.
  * @answer the text's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
  *   `nearest`
  */

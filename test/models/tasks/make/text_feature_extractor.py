@@ -6,10 +6,11 @@ import tempfile
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
-from transformers import AutoModel, BertConfig, Gemma3TextConfig, ModernBertConfig, MPNetConfig, XLMRobertaConfig
+from transformers import AutoModel, BertConfig, Gemma3TextConfig, ModernBertConfig, MPNetConfig, Qwen3Config, XLMRobertaConfig
 
 from common import HERE, answers, export, small, spread, tokenizer_of
 from families import export_text
+from text_generator import export as export_with_cache
 
 # A repository's name, its pooling, whether it normalizes, its prompts, and the class that its config.json names.
 KINDS = [
@@ -19,8 +20,12 @@ KINDS = [
     ("embed-e5", XLMRobertaConfig, "unigram", "mean", True, {"query": "query: ", "passage": "passage: "}, "XLMRobertaModel"),
     ("embed-modernbert", ModernBertConfig, "byte_level", "cls", False, {}, "ModernBertModel"),
     ("embed-gemma", Gemma3TextConfig, "byte_level", "mean", True, {"query": "task: search result | query: ", "document": "title: none | text: "}, "Gemma3TextModel"),
+    # Exports of Qwen3-Embedding have the cache of the language model that it was.
+    ("embed-qwen3", Qwen3Config, "byte_level", "lasttoken", True, {"query": "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"}, "Qwen3ForCausalLM"),
 ]
-FIELDS = {XLMRobertaConfig: {"type_vocab_size": 1}, ModernBertConfig: {"local_attention": 8},
+FIELDS = {
+    Qwen3Config: {"num_key_value_heads": 1, "head_dim": 8},
+    XLMRobertaConfig: {"type_vocab_size": 1}, ModernBertConfig: {"local_attention": 8},
     # EmbeddingGemma's: tokens see those after them, too.
     Gemma3TextConfig: {"use_bidirectional_attention": True, "num_key_value_heads": 1, "head_dim": 8, "query_pre_attn_scalar": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]},
 }
@@ -42,6 +47,9 @@ def make():
         model = spread(AutoModel.from_config(small(config_class, kind, **FIELDS.get(config_class, {})), attn_implementation="eager"))
         if config_class in DENSE:
             export_text(repository, model, tokenizer, ["last_hidden_state"])
+        elif config_class is Qwen3Config:
+            tokenizer.padding_side = "left"
+            export_with_cache(repository, model, tokenizer, "last_hidden_state")
         else:
             export(repository, model, "feature-extraction", [tokenizer])
         with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
@@ -57,7 +65,8 @@ def make():
             sentences = SentenceTransformer(modules=modules, device="cpu", prompts=prompts or None)
             sentences.save(target)
             parts = [path.relative_to(target) for path in pathlib.Path(target).glob("*_*/*")]
-            for file in ("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json", *parts):
+            # Since 5.7, `max_seq_length` is the `model_max_length` of the tokenizer.
+            for file in ("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json", *parts):
                 (HERE / repository / file).parent.mkdir(exist_ok=True)
                 shutil.copy(f"{target}/{file}", HERE / repository / file)
             config = HERE / repository / "config.json"

@@ -49,7 +49,7 @@ class Step(torch.nn.Module):
         cache.mask = mask
         given = {"position_ids": positions} if self.has_positions else {}
         found = self.model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True, return_dict=True, **given)
-        return (found.logits, *self.states(cache))
+        return (found[0], *self.states(cache))
 
     def cache(self, past):
         cache = new_cache()
@@ -112,7 +112,7 @@ def first_cache(model):
     return step, step.states(cache)
 
 
-def export(repository, model, tokenizer):
+def export(repository, model, tokenizer, output="logits"):
     step, states = first_cache(model)
     inputs = {
         "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
@@ -121,10 +121,10 @@ def export(repository, model, tokenizer):
     grows = lambda name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "past_sequence_length"}
     axes = {
         "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
-        "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name) for name in step.names}, **{name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
+        output: {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name) for name in step.names}, **{name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
     with torch.no_grad(), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
         save(repository, model, [tokenizer], lambda _, target: torch.onnx.export(
-            step.eval(), tuple(inputs.values()), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=["logits", *presents],
+            step.eval(), tuple(inputs.values()), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=[output, *presents],
             dynamic_axes=axes, opset_version=17, dynamo=False))
 
 

@@ -25,6 +25,10 @@ const CARDS = {
   'all-MiniLM-L6-v2': ['mean'],
   'paraphrase-multilingual-MiniLM-L12-v2': ['mean'],
   'all-mpnet-base-v2': ['mean'],
+  'Qwen3-Embedding-0.6B-ONNX': [
+    'last-token',
+    'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:',
+  ],
 } as const;
 
 test('the pooling and the prompt of a query are those of the cards', () => {
