@@ -46,6 +46,11 @@ const LIMITS = [
   },
   { what: 'page: import { tabserve }, for the AI SDK', limit: 3.1, measure: () => page(atOnce, 'tabserve', 'ai-sdk') },
   {
+    what: 'page: import { pipeline }, with load',
+    limit: 28,
+    measure: () => page(atOnce, 'pipeline', 'pipeline'),
+  },
+  {
     what: 'page: import { languageModel }, the Prompt API',
     limit: 4,
     measure: () => page(atOnce, 'languageModel', 'prompt-api'),

@@ -115,6 +115,11 @@ export const ROOMS = {
     what: "Models for Vercel's AI SDK, the entry `tabserve/ai-sdk`: its calls as requests of a client",
     imports: BOTH,
   },
+  'page/pipeline': {
+    runs: 'page',
+    what: "`pipeline` with transformers.js' calls, the entry `tabserve/pipeline`: its calls as requests of a client",
+    imports: [...BOTH, 'page/client'],
+  },
   'page/prompt-api': {
     runs: 'page',
     what: "The Prompt API's `LanguageModel`, the entry `tabserve/prompt-api`: its sessions as requests of a client",

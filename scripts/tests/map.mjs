@@ -23,6 +23,7 @@ export const SPECS = {
   'src/page/sharing/': { wasm: ['sharing', 'chaos-sharing'] },
   'src/page/metrics/': { wasm: ['metrics'] },
   'src/page/ai-sdk/': { wasm: ['ai-sdk'], node: ['ai-sdk'] },
+  'src/page/pipeline/': { node: ['pipeline'] },
   'src/page/prompt-api/': { node: ['prompt-api'] },
   'src/page/react/': { wasm: ['frameworks'] },
   'src/worker/': { wasm: ['workers', 'engines'] },

@@ -90,6 +90,7 @@ for (const [file, expected] of [
   ['ai-sdk.ts', [/^true 8$/]],
   ['ai-sdk-embeddings.ts', [/^1\.000$/]],
   ['structured.ts', [/^stop true true$/]],
+  ['pipeline.ts', [/^\[\{"label":"German","score":0\.\d+\}\]$/, /^true$/]],
   ['prompt-api.ts', [/^downloadable$/, /^true true$/, /^true$/]],
   ['tools.ts', [/^tool_calls 1$/, /^add true true$/]],
   ['text.ts', [/^\[\{"label":"German","score":0\.\d+\}\]$/]],
