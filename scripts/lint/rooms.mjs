@@ -216,6 +216,11 @@ export const ROOMS = {
     imports: [...BOTH, 'server', 'server/node', 'tools', 'worker'],
     packages: ENGINES,
   },
+  'tools/create': {
+    runs: 'Node',
+    what: '`npm create tabserve`, the package `create-tabserve`: an app from `examples/templates`',
+    imports: [...BOTH, 'tools/cli'],
+  },
   'tools/testing': {
     runs: 'Node',
     what: 'Runs an archive on every backend of Chromium, for `npx tabserve test` and for the entry `tabserve/testing`, a Playwright fixture; `in-page.ts` alone runs in the page',

@@ -69,7 +69,7 @@ export const BENCH_FLAGS = {
 } as const;
 
 /** Parses the arguments of a command. @throws `model-config` for a flag that does not exist, or has no value */
-export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+export function parse<T extends ParseArgsConfig>(config: T, help = 'tabserve --help'): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
   } catch (cause) {
@@ -77,7 +77,7 @@ export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof p
     const flags = Object.keys(config.options ?? {}).map((flag) => `--${flag}`);
     const why =
       unknown === undefined ? messageOf(cause as Error).replace(/\.?$/, '.') : unknownName(unknown, 'flag', flags);
-    throw new TabServeError('model-config', `${why} Try: tabserve --help`, { cause });
+    throw new TabServeError('model-config', `${why} Try: ${help}`, { cause });
   }
 }
 

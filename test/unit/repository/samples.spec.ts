@@ -1,4 +1,5 @@
-// Every sample that a visitor copies compiles under `strict`: those of the gallery, of the docs, and of the examples.
+// Every sample that a visitor copies compiles under `strict`: those of the gallery and of the docs, the examples, and
+// the apps of `npm create tabserve`; those of Vue and Svelte are compiled by `npm run consumers`.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,6 +24,8 @@ import { codeOf } from '../../../demo/fetch/code.ts';
 import { codeOf as codeOfPeople, KINDS } from '../../../demo/people/kinds.ts';
 import { CODE } from '../../../demo/likeness/code.ts';
 import { snippetOf } from '../../../demo/serving/models.ts';
+import { createApp } from '../../../src/tools/create/create-app.ts';
+import { TEMPLATE_NAMES, TEMPLATES, type Template } from '../../../src/tools/create/templates.ts';
 import { digitReasons, photoReasons } from '../../../demo/reasons/demos.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -103,17 +106,24 @@ test('every sample compiles under strict', () => {
     const samples = [...gallery(), ...modelConfig()];
     expect(samples.length).toBeGreaterThan(60);
     for (const [name, code] of samples) writeFileSync(join(folder, `${name}.ts`), `${code}\nexport {};\n`);
+    const sources = { templates: join(root, 'examples/templates'), models: join(root, 'public/models') };
+    for (const template of TEMPLATE_NAMES)
+      for (const framework of (TEMPLATES[template] as Template).frameworks.filter((one) => /vanilla|react/.test(one)))
+        createApp(
+          { folder: join(folder, 'apps', `${template}-${framework}`), template, framework, tabserve: '' },
+          sources,
+        );
     // As an app has it: `strict`, and nothing of this repository's stricter options. Our own sources are among the files.
     const strict = {
       noUncheckedIndexedAccess: false,
       exactOptionalPropertyTypes: false,
       noImplicitOverride: false,
-      types: ['@webgpu/types'],
+      types: ['vite/client', '@webgpu/types'],
     };
     const config = {
       extends: '../../tsconfig.json',
       compilerOptions: strict,
-      include: ['.', '../../examples/*/src'],
+      include: ['*.ts', 'apps/*/src', '../../examples/*/src'],
       exclude: [],
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
