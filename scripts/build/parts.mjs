@@ -45,10 +45,28 @@ export function linkParts() {
               imports.map(nameOf).filter((one) => one !== FIRST),
             );
         }
+        checkOrder(parts);
         return { code: loadsParts(code, parts) };
       },
     },
   };
+}
+
+/**
+ * A part is linked after those that it uses, so no two may use each other, by whatever way.
+ * @param {ReadonlyMap<string, readonly string[]>} parts the parts that each part uses
+ * @throws for parts that do
+ */
+function checkOrder(parts) {
+  /** @param {string} name @param {readonly string[]} users */
+  const visit = (name, users) => {
+    if (users.includes(name))
+      throw new Error(
+        `Parts of the worker use each other: ${[...users.slice(users.indexOf(name)), name].join(' > ')}. Name the script of a module that they share in src/tools/vite/worker-scripts.ts.`,
+      );
+    for (const used of parts.get(name) ?? []) visit(used, [...users, name]);
+  };
+  for (const name of parts.keys()) visit(name, []);
 }
 
 /** @param {string} file */

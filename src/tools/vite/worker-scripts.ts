@@ -74,8 +74,12 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/engines/tfjs/': 'tensorflow',
   'worker/engines/remote/': 'remote',
   'shared/open-inference/': 'remote',
-  'shared/json-cost.': 'remote',
+  'shared/open-inference/fault.': 'writing',
+  'shared/open-inference/tensor-json.': 'writing',
+  'shared/chat.': 'writing',
+  'shared/json-cost.': 'writing',
   'worker/models/sources/': 'packed',
+  'shared/hub-listing.': 'packed',
   'worker/models/hugging-face/': 'repository',
   'worker/models/workflow.': 'workflow',
   'worker/models/nodes.': 'workflow',
@@ -87,6 +91,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/models/onnx/': 'rare',
   'worker/host/describe.': 'rare',
   'worker/host/nearest-handler.': 'rare',
+  'worker/host/file-handler.': 'rare',
 };
 
 /** The scripts of packages, by their names. */
