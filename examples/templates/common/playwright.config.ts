@@ -4,8 +4,9 @@ const url = `http://localhost:${process.env.PORT ?? 4173}`;
 
 export default defineConfig({
   testDir: 'tests',
-  timeout: 180_000,
-  expect: { timeout: 120_000 },
+  // In software, a GPU takes seconds where a real one takes milliseconds.
+  timeout: 600_000,
+  expect: { timeout: 240_000 },
   workers: 1,
   // One project for each backend: the test opens the app with its name, as /?backend=webgl.
   projects: ['wasm', 'webgl', 'webgpu'].map((name) => ({ name })),
