@@ -25,16 +25,6 @@ const EXAMPLES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await pick(page, digit);
     await expect(page.locator('output')).toHaveText('seven: 94 %');
   },
-  'vite-react': async (page) => {
-    await pick(page, sample('nanodet/samples/party.jpg'));
-    await expect(page.locator('li')).toHaveText(['person: 67 %', 'person: 67 %', 'wine glass: 55 %'], {
-      timeout: 60_000,
-    });
-  },
-  'own-handler': async (page) => {
-    await pick(page, digit);
-    await expect(page.locator('output')).toHaveText('odd', { timeout: 60_000 });
-  },
   kserve: async (page) => {
     // No KServe runs here.
     await expect(page.locator('output')).toHaveText('This device answers.', { timeout: 60_000 });

@@ -1,58 +1,68 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporary } from '../packaging/app.ts';
 import { expect, test } from '../packaging/fixtures.ts';
 import { serve } from '../packaging/server.ts';
+import { createApp } from './created-app.ts';
 import { freshApp, npm, startServer } from './fresh-app.ts';
 
 /** The hook in Vite's dev server: an edit of the component, which fast refresh puts in place, keeps the one worker. */
 
-const photo = fileURLToPath(new URL('../../public/models/nanodet/samples/party.jpg', import.meta.url));
+const photo = fileURLToPath(new URL('../../public/models/digits/samples/drawn-7.png', import.meta.url));
 
 for (const version of ['19.3.1', '18.3.1']) {
   test(`React ${version}: fast refresh leaves one worker and one download`, async ({ tarball, page, complaints }) => {
-    const folder = await freshApp(tarball, 'vite-react', 'examples', { react: version, 'react-dom': version });
+    const folder = temporary();
+    const app = join(folder, 'my-app');
     const counts = { loads: 0, workers: 0, downloads: 0 };
     page.on('load', () => counts.loads++);
     page.on('worker', () => counts.workers++);
-    page.on('request', (request) => void (request.url().endsWith('/nanodet/model.onnx') && counts.downloads++));
-    const edit = (from: string, to: string): void => {
-      const file = join(folder, 'src/App.tsx');
+    page.on('request', (request) => void (request.url().endsWith('/digits/digits.onnx') && counts.downloads++));
+    const edit = (from: string, to: string, name = 'App.tsx'): void => {
+      const file = join(app, 'src', name);
       const text = readFileSync(file, 'utf8');
       expect(text).toContain(from);
       writeFileSync(file, text.replace(from, to));
     };
-    const party = ['person: 67 %', 'person: 67 %', 'wine glass: 55 %'];
+    const seven = ['seven94 %', 'one3 %', 'two1 %'];
     try {
-      await using site = await startServer(folder, ['vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0']);
+      const versions = { react: version, 'react-dom': version };
+      await createApp(app, tarball, { template: 'photo', framework: 'react' }, versions);
+      await using site = await startServer(app, ['vite/bin/vite.js', '--host', '127.0.0.1', '--port', '0']);
       await page.goto(site.origin);
       await page.locator('input').setInputFiles(photo);
-      await expect(page.locator('li')).toHaveText(party, { timeout: 60_000 });
+      await expect(page.locator('li')).toHaveText(seven, { timeout: 60_000 });
       const before = { ...counts };
       expect(before).toMatchObject({ loads: 1, downloads: 1 });
 
       // The state is kept.
-      edit('A photo', 'A picture');
+      edit('Choose a photo', 'A picture');
       await expect(page.locator('label')).toHaveText(/A picture/);
-      await expect(page.locator('li')).toHaveText(party);
+      await expect(page.locator('li')).toHaveText(seven);
       // One more hook: React mounts the component anew.
-      edit('useState<string>();', 'useState<string>();\n  const [words] = useState("Any picture");');
+      edit('useState<Error>();', 'useState<Error>();\n  const [words] = useState("Any picture");');
       edit('A picture', '{words}');
       await expect(page.locator('label')).toHaveText(/Any picture/);
       await expect(page.locator('li')).toHaveCount(0);
       await page.locator('input').setInputFiles([]);
       await page.locator('input').setInputFiles(photo);
-      await expect(page.locator('li')).toHaveText(party);
+      await expect(page.locator('li')).toHaveText(seven);
       expect(counts).toEqual(before);
 
       // Other options are another client.
-      edit("handler: 'object_detector'", "handler: 'object_detector', config: { handler: { maxDetections: 1 } }");
+      const labels = "labels: ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']";
+      edit(
+        "handler: 'image_classifier'",
+        `handler: 'image_classifier', config: { handler: { ${labels} } }`,
+        'model.ts',
+      );
       // With the former options, a photo would go to the client that is disposed of.
-      edit('{words}', '{words}, one object');
-      await expect(page.locator('label')).toHaveText(/one object/);
+      edit('{words}', '{words}, in digits');
+      await expect(page.locator('label')).toHaveText(/in digits/);
       await page.locator('input').setInputFiles([]);
       await page.locator('input').setInputFiles(photo);
-      await expect(page.locator('li')).toHaveText(party.slice(0, 1), { timeout: 60_000 });
+      await expect(page.locator('li')).toHaveText(['794 %', '13 %', '21 %'], { timeout: 60_000 });
       await expect.poll(() => counts.workers).toBe(2 * before.workers);
       await expect.poll(() => page.workers().length).toBe(before.workers);
       expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);

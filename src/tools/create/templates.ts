@@ -1,6 +1,6 @@
 /** The apps that `npm create tabserve` makes: a folder of `examples/templates/tasks` each. */
 
-export const FRAMEWORKS = ['vanilla', 'react', 'vue', 'svelte'] as const;
+const FRAMEWORKS = ['vanilla', 'react', 'vue', 'svelte'] as const;
 
 export type Framework = (typeof FRAMEWORKS)[number];
 

@@ -1,4 +1,0 @@
-import { tabserve } from 'tabserve/vite';
-import { defineConfig } from 'vite';
-
-export default defineConfig({ plugins: [tabserve()] });
