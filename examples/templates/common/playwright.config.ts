@@ -25,5 +25,9 @@ export default defineConfig({
       executablePath: process.env.CHROMIUM_PATH,
     },
   },
-  webServer: { command: `npm run build && npx vite preview --strictPort --port ${new URL(url).port}`, url },
+  webServer: {
+    command: `npm run build && npx vite preview --strictPort --port ${new URL(url).port}`,
+    url,
+    timeout: 240_000,
+  },
 });
