@@ -50,7 +50,8 @@ for (const page of written) {
 
 test('every file of a snippet is shown on a page, and runs in a test', () => {
   const shown = new Set(written.flatMap(blocksOf).map(({ file }) => file));
-  const tests = text('test/browser/readme.spec.ts') + text('test/unit/worker/handlers/function-handler.spec.ts');
+  const handlers = ['function-handler', 'step-loop'].map((name) => `test/unit/worker/handlers/${name}.spec.ts`);
+  const tests = ['test/browser/readme.spec.ts', ...handlers].map(text).join('');
   for (const name of readdirSync(new URL('test/readme', root)).filter((name) => name.endsWith('.ts'))) {
     if (name === 'snippets.spec.ts') continue;
     expect([...shown], 'the files of all blocks').toContain(`test/readme/${name}`);

@@ -1,29 +1,15 @@
 /** Answers that are generated at the same time: they share each run of the model, where it computes the same then. */
-import { asTabServeError, type ErrorCode } from '../../contract/errors.js';
 import { nextTask } from '../../shared/next-task.js';
 import type { Decoder, DecoderStep } from './decoder.js';
 import type { PaddingSide, RowOfCache } from './join-rows.js';
 import type { KeyValueCache } from './key-value-cache.js';
+import { endsAll, type Later, StepSchedule, type Waiting } from './step-schedule.js';
 
 /** How much the logits of a row may differ from those that it has alone. */
 const TOLERANCE = 1e-3;
 
 /** A row that waits for the logits after its last token. */
-interface Waiting {
-  readonly row: SharedRow;
-  readonly tokens: readonly number[];
-  readonly resolve: (logits: Float32Array) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What ends a shared run, and would end that of each row alone, too. */
-const ENDS_ALL: ReadonlySet<ErrorCode> = new Set([
-  'aborted',
-  'disposed',
-  'device-lost',
-  'worker-lost',
-  'out-of-memory',
-]);
+type WaitingRow = Waiting<SharedRow, readonly number[], Float32Array>;
 
 type Logits = ReadonlyMap<SharedRow, Float32Array>;
 
@@ -32,14 +18,6 @@ interface Batch {
   readonly rows: readonly SharedRow[];
   readonly cache: KeyValueCache;
 }
-
-/** Runs a function later, when the rows of a run have had time to ask for the next one. Returns what cancels it. */
-type Later = (run: () => void) => () => void;
-
-const afterTimeout: Later = (run) => {
-  const timer = setTimeout(run);
-  return () => clearTimeout(timer);
-};
 
 /**
  * Runs the rows of a decoder. A row whose next run has one token runs together with all others that are ready, padded
@@ -56,22 +34,16 @@ const afterTimeout: Later = (run) => {
  */
 export class SharedSteps {
   readonly #decoder: Decoder;
-  readonly #later: Later;
+  readonly #schedule: StepSchedule<SharedRow, readonly number[], Float32Array>;
   /** Of the padding; undefined if no run is shared. */
   #side: PaddingSide | undefined = 'left';
   /** The kinds of runs that were found to compute the same as alone. */
   readonly #proven = new Set<string>();
-  #waiting: Waiting[] = [];
-  /** The rows of the last run, which are expected in the next one. */
-  #expected = new Set<SharedRow>();
   #batch: Batch | undefined;
-  #isRunning = false;
-  /** Cancels the run that no longer waits for all rows of the last one. */
-  #cancel: (() => void) | undefined;
 
-  constructor(decoder: Decoder, later = afterTimeout) {
+  constructor(decoder: Decoder, later?: Later) {
     this.#decoder = decoder;
-    this.#later = later;
+    this.#schedule = new StepSchedule((waiting) => this.#step(waiting), later);
   }
 
   get hasCache(): boolean {
@@ -100,10 +72,7 @@ export class SharedSteps {
 
   async #run(row: SharedRow, tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
     if (this.#side && this.#decoder.canJoin(row.position.cache) && tokens.length - row.length === 1)
-      return await new Promise((resolve, reject) => {
-        this.#waiting.push({ row, tokens, resolve, reject });
-        this.#consider();
-      });
+      return await this.#schedule.next(row, tokens);
     return await this.#alone(row, tokens, signal);
   }
 
@@ -116,45 +85,24 @@ export class SharedSteps {
 
   /** Removes a row that has ended, because nobody waits for it. Must be called then. */
   ended(row: SharedRow): void {
-    this.#expected.delete(row);
     if (this.#batch?.rows.includes(row)) this.#batch = undefined;
-    this.#consider();
+    this.#schedule.leave(row);
   }
 
-  /** Runs the rows that wait as soon as all rows of the last run do, or later without the others. */
-  #consider(): void {
-    if (this.#isRunning || this.#waiting.length === 0) return;
-    const waiting = new Set(this.#waiting.map(({ row }) => row));
-    if ([...this.#expected].every((row) => waiting.has(row))) void this.#step();
-    else this.#cancel ??= this.#later(() => void this.#step());
+  async #step(waiting: readonly WaitingRow[]): Promise<void> {
+    const logits =
+      waiting.length > 1 && this.#side
+        ? await this.#together(waiting, this.#side).catch((error: unknown) => this.#apart(waiting, error))
+        : await this.#inTurn(waiting);
+    for (const { row, resolve } of waiting) if (logits.has(row)) resolve(logits.get(row)!);
   }
 
-  async #step(): Promise<void> {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#expected = new Set(waiting.map(({ row }) => row));
-    this.#isRunning = true;
-    try {
-      const logits =
-        waiting.length > 1 && this.#side
-          ? await this.#together(waiting, this.#side).catch((error: unknown) => this.#apart(waiting, error))
-          : await this.#inTurn(waiting);
-      for (const { row, resolve } of waiting) if (logits.has(row)) resolve(logits.get(row)!);
-    } catch (error) {
-      for (const { reject } of waiting) reject(error);
-    }
-    this.#isRunning = false;
-    this.#consider();
-  }
-
-  async #together(waiting: readonly Waiting[], side: PaddingSide): Promise<Logits> {
+  async #together(waiting: readonly WaitingRow[], side: PaddingSide): Promise<Logits> {
     const { rows, cache } = await this.#batchOf(
       waiting.map(({ row }) => row),
       side,
     );
-    const tokens = new Map(waiting.map((one) => [one.row, one.tokens] as const));
+    const tokens = new Map(waiting.map(({ row, value }) => [row, value] as const));
     const pads = rows.map((row) => cache.length - row.length);
     let step: DecoderStep;
     try {
@@ -200,7 +148,7 @@ export class SharedSteps {
   }
 
   /** Runs each row alone, and returns what it gets. From now on, such runs are shared, or not with this padding. */
-  async #prove(waiting: readonly Waiting[], together: Logits, kind: string): Promise<Logits> {
+  async #prove(waiting: readonly WaitingRow[], together: Logits, kind: string): Promise<Logits> {
     const alone = await this.#inTurn(waiting);
     if ([...alone].some(([row, logits]) => !areAlike(together.get(row)!, logits))) {
       this.#side = this.#side === 'left' ? 'right' : undefined;
@@ -210,18 +158,18 @@ export class SharedSteps {
   }
 
   /** Runs each row alone, now and from now on. @throws the error, if it is not of running together */
-  async #apart(waiting: readonly Waiting[], error: unknown): Promise<Logits> {
-    if (ENDS_ALL.has(asTabServeError(error).code)) throw error;
+  async #apart(waiting: readonly WaitingRow[], error: unknown): Promise<Logits> {
+    if (endsAll(error)) throw error;
     this.#side = undefined;
     return await this.#inTurn(waiting);
   }
 
   /** Runs each row alone. One that fails is told so, and is left out: the others have their logits. */
-  async #inTurn(waiting: readonly Waiting[]): Promise<Logits> {
+  async #inTurn(waiting: readonly WaitingRow[]): Promise<Logits> {
     const logits = new Map<SharedRow, Float32Array>();
-    for (const { row, tokens, reject } of waiting)
+    for (const { row, value, reject } of waiting)
       try {
-        logits.set(row, await this.#alone(row, tokens));
+        logits.set(row, await this.#alone(row, value));
       } catch (error) {
         reject(error);
       }

@@ -6,3 +6,4 @@ export * from './text-handler.js';
 export * from './audio-handler.js';
 export * from './function-handler.js';
 export * from './graph-workflow.js';
+export * from './step-loop.js';
