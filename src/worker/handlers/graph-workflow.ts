@@ -2,6 +2,7 @@ import { asTabServeError, atNode, PredictionError, TabServeError } from '../../c
 import type { Context, InputKind, MaybePromise, NodeHandler } from '../../contract/handler.js';
 import { withinLimit } from '../../shared/limit.js';
 import type { ConfigSchema } from '../../shared/schema.js';
+import { contextOf, NodeBatches, type NodeRow } from './node-batches.js';
 import { withFailures } from './row.js';
 import { WorkflowHandler } from './workflow-handler.js';
 import { GRAPH_WORKFLOW_SCHEMA } from './schemas.js';
@@ -14,13 +15,18 @@ export type NodeFunction = (rows: readonly never[], context: Context) => MaybePr
 
 /** How a node is run. */
 interface NodeSettings {
-  /** @default all rows of the batch */
+  /** @default all rows that are there */
   readonly batchSize?: number;
+  /** Milliseconds. @default 0 */
+  readonly maxBatchDelay?: number;
   /** @default 0 */
   readonly retryAttempts?: number;
   /** Milliseconds. @default no limit */
   readonly timeout?: number;
 }
+
+/** Batches of the workflow whose rows meet in its nodes. */
+const BATCHES_AT_ONCE = 16;
 
 type Results = readonly unknown[];
 
@@ -33,15 +39,17 @@ export interface GraphWorkflowConfig {
    */
   readonly dag?: Readonly<Record<string, readonly string[]>>;
   /**
-   * For nodes by their names: batchSize, the maximum number of rows at once (default: all of the batch); retryAttempts, how
-   * often a row that has failed is tried again (default 0); timeout, in milliseconds (default: no limit).
-   * @additionalProperties {"type":"object","properties":{"batchSize":{"type":"integer","minimum":1},"retryAttempts":{"type":"integer","minimum":0,"maximum":100},"timeout":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false}
+   * For nodes by their names: batchSize, the maximum number of rows at once (default: all that are there); maxBatchDelay,
+   * the milliseconds for which a row waits for rows of other requests (default 0); retryAttempts, how often a row that
+   * has failed is tried again (default 0); timeout, in milliseconds (default: no limit).
+   * @additionalProperties {"type":"object","properties":{"batchSize":{"type":"integer","minimum":1},"maxBatchDelay":{"type":"number","minimum":0,"maximum":2147483647},"retryAttempts":{"type":"integer","minimum":0,"maximum":100},"timeout":{"type":"number","exclusiveMinimum":0}},"additionalProperties":false}
    */
   readonly nodeSettings?: Readonly<
     Record<
       string,
       {
         readonly batchSize?: number;
+        readonly maxBatchDelay?: number;
         readonly retryAttempts?: number;
         readonly timeout?: number;
       }
@@ -65,7 +73,11 @@ export class GraphWorkflow extends WorkflowHandler {
   /** The nodes that are code of the app, by their names. A subclass declares its own. */
   readonly functions: Readonly<Record<string, NodeFunction>> = {};
 
+  /** How many batches its worker gets at once: set if a node waits for the rows of others. */
+  batchesAtOnce?: number;
+
   readonly #handlers = new Map<string, NodeHandler>();
+  readonly #batches = new Map<string, NodeBatches>();
   /** The nodes before each node. */
   readonly #before = new Map<string, string[]>();
   #last: readonly string[] = [];
@@ -85,8 +97,12 @@ export class GraphWorkflow extends WorkflowHandler {
     this.#checkNames(context);
     this.#last = [...this.#before.keys()].filter((name) => (dag[name] ?? []).length === 0);
     this.#checkNoCircle();
-    for (const name of this.#before.keys())
+    for (const name of this.#before.keys()) {
+      const settings = this.#settingsOf(name);
+      if (settings.maxBatchDelay) this.batchesAtOnce = BATCHES_AT_ONCE;
+      this.#batches.set(name, new NodeBatches(settings, (rows) => this.#runBatch(name, rows)));
       if (!Object.hasOwn(this.functions, name)) this.#handlers.set(name, await context.openHandler(name));
+    }
   }
 
   #checkNames({ modelYamlConfig: { nodes = {} } }: Context): void {
@@ -131,53 +147,49 @@ export class GraphWorkflow extends WorkflowHandler {
 
   /** Runs one node on the rows that have not failed. */
   async #runNode(name: string, inputs: Results, context: Context): Promise<Results> {
-    const settings = (this.config['nodeSettings'] as Readonly<Record<string, NodeSettings>> | undefined)?.[name] ?? {};
     const results: unknown[] = [...inputs];
     let waiting = [...inputs.keys()].filter((index) => !(inputs[index] instanceof PredictionError));
-    for (let attempt = 0; waiting.length > 0 && attempt <= (settings.retryAttempts ?? 0); attempt++) {
-      const answers = await this.#runRows(name, inputs, waiting, settings, context);
+    for (let attempt = 0; waiting.length > 0 && attempt <= (this.#settingsOf(name).retryAttempts ?? 0); attempt++) {
+      const rows = waiting.map((index): NodeRow => ({ input: inputs[index], context, index }));
+      const answers = await this.#batches.get(name)!.add(rows);
+      context.signal.throwIfAborted();
       for (const [at, index] of waiting.entries()) results[index] = answers[at];
       waiting = waiting.filter((index) => results[index] instanceof PredictionError);
     }
     return results;
   }
 
-  /**
-   * Runs a node on the rows with these indices, in batches of its size. A batch that fails as a whole has an error in the
-   * place of each row.
-   */
-  async #runRows(
-    name: string,
-    inputs: Results,
-    indices: readonly number[],
-    { batchSize = indices.length, timeout }: NodeSettings,
-    context: Context,
-  ): Promise<Results> {
-    const results: unknown[] = [];
-    for (let from = 0; from < indices.length; from += batchSize) {
-      const batch = indices.slice(from, from + batchSize);
-      const stop = new AbortController();
-      const signal = AbortSignal.any([context.signal, stop.signal]);
-      const own: Context = { ...rowsContext(context, batch), signal };
-      const run = async (): Promise<Results> => {
-        const answers = await this.#call(
-          name,
-          batch.map((index) => inputs[index]),
-          own,
-        );
-        return withFailures(answers, batch.length, own);
-      };
-      try {
-        const limit = { milliseconds: timeout ?? 0, signal: context.signal };
-        results.push(...(await (timeout === undefined ? run() : withinLimit('It', run, limit))));
-      } catch (error) {
-        context.signal.throwIfAborted();
-        const failure = PredictionError.from(atNode(asTabServeError(error), name));
-        stop.abort(failure);
-        results.push(...batch.map(() => failure));
-      }
+  /** Runs a node on one batch. If it fails as a whole, it has an error in the place of each row, or a function runs again on each. */
+  async #runBatch(name: string, rows: readonly NodeRow[]): Promise<Results> {
+    const { timeout } = this.#settingsOf(name);
+    const context = contextOf(rows);
+    const stop = new AbortController();
+    const own: Context = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
+    const run = async (): Promise<Results> => {
+      const answers = await this.#call(
+        name,
+        rows.map(({ input }) => input),
+        own,
+      );
+      return withFailures(answers, rows.length, own);
+    };
+    try {
+      const limit = { milliseconds: timeout ?? 0, signal: context.signal };
+      return await (timeout === undefined ? run() : withinLimit('It', run, limit));
+    } catch (error) {
+      const failure = PredictionError.from(atNode(asTabServeError(error), name));
+      stop.abort(failure);
+      // Handlers run the rows of such a batch one by one themselves.
+      if (rows.length === 1 || this.#handlers.has(name) || failure.code === 'timeout' || context.signal.aborted)
+        return rows.map(() => failure);
+      const results: unknown[] = [];
+      for (const row of rows) results.push(...(await this.#runBatch(name, [row])));
+      return results;
     }
-    return results;
+  }
+
+  #settingsOf(name: string): NodeSettings {
+    return (this.config['nodeSettings'] as Readonly<Record<string, NodeSettings>> | undefined)?.[name] ?? {};
   }
 
   #call(name: string, rows: Results, context: Context): MaybePromise<Results> {
@@ -200,28 +212,4 @@ function joined(names: readonly string[], results: readonly Results[]): Results 
 
 function circle(name: string): TabServeError {
   return new TabServeError('model-config', `handler.dag: "${name}" waits for itself. A graph has no circle.`);
-}
-
-/** Returns a context for some rows of a batch as a batch of their own, with a new map of failures. */
-function rowsContext(context: Context, indices: readonly number[]): Context {
-  const failures = new Map<number, Error>();
-  // No row has the index -1: the methods refuse it.
-  const of = (at: number): number => indices[at] ?? -1;
-  return {
-    ...context,
-    systemProperties: { ...context.systemProperties, batchSize: indices.length },
-    requestIds: indices.map((index) => context.requestIds[index]!),
-    params: indices.map((index) => context.params[index] ?? {}),
-    failures,
-    send: (at, part, resume) => context.send(of(at), part, resume),
-    resumed: (at) => context.resumed(of(at)),
-    fail(at, error) {
-      if (!failures.has(at)) failures.set(at, asTabServeError(error));
-    },
-    sequenceId: (at) => context.sequenceId(of(at)),
-    state: (at) => context.state(of(at)),
-    setState: (at, value) => context.setState(of(at), value),
-    request: (at) => context.request(of(at)),
-    respond: (at, answer) => context.respond(of(at), answer),
-  };
 }

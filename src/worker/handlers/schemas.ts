@@ -66,6 +66,7 @@ export const GRAPH_WORKFLOW_SCHEMA: ConfigSchema = {
       type: 'object',
       properties: {
         batchSize: { type: 'integer', minimum: 1 },
+        maxBatchDelay: { type: 'number', minimum: 0, maximum: 2147483647 },
         retryAttempts: { type: 'integer', minimum: 0, maximum: 100 },
         timeout: { type: 'number', exclusiveMinimum: 0 },
       },

@@ -72,11 +72,12 @@ function configOf(spec: ModelConfig, file: string, source: Source): ModelConfig 
       throw wrongValue(`${where}.url`, 'the file of an archive', url, 'model-config');
     nodes.set(name, { archive: locate(url, source) });
     const own = settingsOf(model, where, ['url']);
-    const { batchSize, retryAttempts, timeout } = { ...shared, ...own };
-    nodeSettings.set(name, withoutUndefined({ batchSize, retryAttempts, timeout }));
+    const { batchSize, maxBatchDelay, retryAttempts, timeout } = { ...shared, ...own };
+    nodeSettings.set(name, withoutUndefined({ batchSize, maxBatchDelay, retryAttempts, timeout }));
     serving = largest(serving, own);
   }
-  const { retryAttempts: _, timeout: __, ...top } = serving;
+  // Rows wait in the nodes, and not before them.
+  const { maxBatchDelay: _, retryAttempts: __, timeout: ___, ...top } = serving;
   return {
     ...top,
     nodes: Object.fromEntries(nodes),

@@ -132,6 +132,58 @@ test('nodeSettings: batches of a node, and rows that are tried again', async () 
   expect(failed).toMatchObject({ code: 'handler-failed', message: expect.stringContaining('now and then') as unknown });
 });
 
+test('nodeSettings: rows of several requests wait for one another in a node, up to its batch size', async () => {
+  const sizes: number[] = [];
+  const count: Answers = (rows) => {
+    sizes.push(rows.length);
+    return rows;
+  };
+  const full = await graph({ a: [] }, { a: count }, { settings: { a: { batchSize: 3, maxBatchDelay: 2 ** 31 - 1 } } });
+  expect(full.handler.batchesAtOnce).toBeGreaterThan(3);
+  expect(await Promise.all([full.handle([1, 2]), full.predict(3)])).toEqual([[1, 2], 3]);
+  expect(await Promise.all([full.predict(4), full.handle([5, 6, 7]), full.handle([8, 9])])).toEqual([
+    4,
+    [5, 6, 7],
+    [8, 9],
+  ]);
+  expect(sizes.splice(0)).toEqual([3, 3, 3]);
+  // After the delay, it runs with what is there.
+  const late = await graph({ a: [] }, { a: count }, { settings: { a: { batchSize: 9, maxBatchDelay: 1 } } });
+  expect(await Promise.all([late.predict(1), late.predict(2)])).toEqual([1, 2]);
+  expect(sizes).toEqual([2]);
+});
+
+test('nodeSettings: what fails or is aborted in a batch of several requests costs the others nothing', async () => {
+  const signals: AbortSignal[] = [];
+  const first = new AbortController();
+  class Checks extends GraphWorkflow {
+    override readonly functions: Readonly<Record<string, NodeFunction>> = {
+      check: async (rows: readonly number[], context) => {
+        signals.push(context.signal);
+        if (rows.includes(21)) first.abort();
+        await Promise.resolve();
+        if (rows.includes(13)) throw new TabServeError('invalid-input', 'not 13');
+        return rows;
+      },
+    };
+  }
+  const settings = { check: { batchSize: 3, maxBatchDelay: 2 ** 31 - 1 } };
+  const handler = await graph({ check: [] }, {}, { Workflow: Checks, settings });
+  const [one, bad, three] = await Promise.allSettled([1, 13, 3].map((row) => handler.predict(row)));
+  expect([one, three]).toEqual([1, 3].map((value) => ({ status: 'fulfilled', value })));
+  expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'invalid-input', node: 'check' } });
+
+  signals.length = 0;
+  const [left, stays, other] = await Promise.allSettled([
+    handler.predict(21, { signal: first.signal }),
+    handler.predict(22),
+    handler.predict(23),
+  ]);
+  expect(left.status).toBe('rejected');
+  expect([stays, other]).toEqual([22, 23].map((value) => ({ status: 'fulfilled', value })));
+  expect(signals[0]!.aborted).toBe(false);
+});
+
 test('nodeSettings: a node that takes too long fails with timeout, and its run is aborted', async () => {
   let signal: AbortSignal | undefined;
   const handler = await graph(

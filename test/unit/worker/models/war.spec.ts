@@ -23,6 +23,31 @@ test('a node may have the name of what every object has', async () => {
   );
 });
 
+test('each model has its own batch, delay, retries and time; the worker is as large as the largest of them', async () => {
+  const { config } = await read(
+    [
+      'models:',
+      '  min-workers: 1',
+      '  max-workers: 2',
+      '  batch-size: 3',
+      '  max-batch-delay: 50',
+      '  retry-attempts: 3',
+      '  timeout-ms: 5000',
+      '  detect: { url: detect.mar, max-workers: 4 }',
+      '  classify: { url: classify.mar, batch-size: 8, max-batch-delay: 200, retry-attempts: 0, timeout-ms: 100 }',
+      'dag:',
+      '  detect: [classify]',
+      '',
+    ].join('\n'),
+  );
+  expect(config).toMatchObject({ minWorkers: 1, maxWorkers: 4, batchSize: 8 });
+  expect(config).not.toHaveProperty('maxBatchDelay');
+  expect(config.handler!['nodeSettings']).toEqual({
+    detect: { batchSize: 3, maxBatchDelay: 50, retryAttempts: 3, timeout: 5000 },
+    classify: { batchSize: 8, maxBatchDelay: 200, retryAttempts: 0, timeout: 100 },
+  });
+});
+
 test('an unknown key of a model is refused by its name, whatever every object has', async () => {
   await expect(read('models:\n  m:\n    url: m.mar\n    toString: 1\ndag:\n  m: []\n')).rejects.toMatchObject({
     code: 'model-config',
