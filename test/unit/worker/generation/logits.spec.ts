@@ -54,6 +54,17 @@ for (const { name, config, steps } of goldens.cases)
     }
   });
 
+test('the tokens that must end an answer are the only ones for its last token, and for no earlier one', () => {
+  const rules = { eosTokenIds: [2], maxNewTokens: 5, forcedEosTokenIds: [2, 3] };
+  const after = (newTokens: number): number[] => {
+    const logits = Float32Array.of(5, 4, 3, 2);
+    applyRules(logits, { tokens: [1, 1, 1, 1, 1, 1], newTokens }, rules);
+    return [...logits];
+  };
+  expect(after(3)).toEqual([5, 4, 3, 2]);
+  expect(after(4)).toEqual([-Infinity, -Infinity, 0, 0]);
+});
+
 test('drawn tokens have the frequencies of their probabilities, and the seed decides which they are', () => {
   const logits = Float32Array.from([0, 1, 2, -Infinity, 3]);
   const counts = new Float64Array(5);

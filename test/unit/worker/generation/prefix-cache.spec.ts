@@ -120,3 +120,25 @@ test('what nobody has used for five minutes is freed, and no timer is left', asy
   expect(memory.live.size).toBe(0);
   expect(clock.pending).toBe(0);
 });
+
+test('the last token of a row is left to run, also where an earlier row was the same', async () => {
+  const { prefixes, cacheOf } = world();
+  const row = tokens([5, 1]);
+  prefixes.add(row, cacheOf(5));
+  const found = await prefixes.find(row);
+  expect(found!.length).toBe(4);
+  found!.free();
+  expect(await prefixes.find([1])).toBeUndefined();
+});
+
+test('a row that begins as an earlier one does not take its place; a row that continues it does', async () => {
+  const { memory, prefixes, cacheOf } = world();
+  prefixes.add(tokens([8, 1]), cacheOf(8));
+  prefixes.add(tokens([3, 1]), cacheOf(3));
+  const found = await prefixes.find(tokens([8, 1], [1, 2]));
+  expect(found!.length).toBe(8);
+  found!.free();
+  expect(memory.live.size).toBe(2);
+  prefixes.add(tokens([9, 1]), cacheOf(9));
+  expect(memory.live.size).toBe(1);
+});
