@@ -44,6 +44,30 @@ test('a redirect may lead to origins that the app names, and to no other', async
   });
 });
 
+test('a redirect that never ends is followed twenty times, as browsers do', async () => {
+  for (const [redirects, isAnswered] of [
+    [20, true],
+    [21, false],
+  ] as const) {
+    const asked: string[] = [];
+    const answer = (async (url: URL) => {
+      const { length } = asked;
+      asked.push(url.href);
+      return length < redirects
+        ? new Response(null, { status: 302, headers: { location: `/m${length}` } })
+        : new Response('weights');
+    }) as unknown as typeof fetch;
+    const response = requestFile(answer, new URL('https://models.example/m'), {});
+    if (isAnswered) expect(await (await response).text()).toBe('weights');
+    else
+      await expect(response).rejects.toMatchObject({
+        code: 'network',
+        message: expect.stringContaining('more than 20 times'),
+      });
+    expect(asked).toHaveLength(21);
+  }
+});
+
 test('headers of the app go to its own origin only', async () => {
   const headers = { Authorization: 'Bearer secret', 'X-Key': 'secret' };
   for (const pageOrigin of ['https://page.example', undefined]) {

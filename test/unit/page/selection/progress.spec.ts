@@ -43,6 +43,18 @@ test('a second engine makes the total grow, and the bar wait; at the end the fil
   expect(overall.at(-1)).toEqual({ loaded: 125, total: 125, fraction: 1 });
 });
 
+test('a size that has proved too small is forgotten, unless the next event says another one', () => {
+  const totals: (number | undefined)[] = [];
+  const sum = new ProgressSum(({ overall }) => totals.push(overall.total));
+  const tell = (loaded: number, total: number | undefined): void =>
+    sum.add({ type: 'progress', progress: { file: 'model', loaded, total, phase: 'download' }, planned: true });
+  tell(0, 50);
+  tell(50, undefined);
+  tell(60, undefined);
+  tell(70, 80);
+  expect(totals).toEqual([50, 50, undefined, 80]);
+});
+
 test('the end is a warm-up that is over; an event that comes after it is not reported', () => {
   const seen: string[] = [];
   const sum = new ProgressSum(({ phase, overall }) => seen.push(`${phase} ${overall.fraction}`));

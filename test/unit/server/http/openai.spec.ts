@@ -100,6 +100,14 @@ test('fields of a request become params; what would change the answer and is not
     const error = await failureOf(openai.chat.completions.create({ ...hello, [name]: value } as typeof hello));
     expect.soft(error, name).toEqual([400, 'invalid_request_error', name, code, expect.stringContaining(name)]);
   }
+  for (const n of [129, 1.5])
+    expect(await failureOf(openai.completions.create({ model: 'writer', prompt: 'a', n }))).toEqual([
+      400,
+      'invalid_request_error',
+      'n',
+      invalid,
+      expect.stringContaining('n: expected a whole number from 1 to 128'),
+    ]);
   expect(await failureOf(openai.completions.create({ model: 'writer', prompt: null as never }))).toEqual([
     400,
     'invalid_request_error',

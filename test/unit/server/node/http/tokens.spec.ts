@@ -1,6 +1,8 @@
 // TorchServe's token authorization: `TokenAuthorization.java` and `TokenAuthorizationHandler.java` of pytorch/serve
 // 62c4d6a.
+import { existsSync, promises } from 'node:fs';
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -117,4 +119,25 @@ test('keys that are renewed at once are all in the file, which is never open to 
   const after = await keys();
   expect([after['inference'], after['management']]).toEqual([answers[2]![1], answers[3]![1]]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('the file has all keys at any moment, also while new ones are written', async () => {
+  const { ask, keys, file } = await world();
+  const before = await keys();
+  const { writeFile: write } = promises;
+  const seen: boolean[] = [];
+  promises.writeFile = async (...args) => {
+    seen.push(existsSync(file));
+    expect(await keys()).toEqual(before);
+    return await write(...args);
+  };
+  syncBuiltinESMExports();
+  try {
+    await ask('/token?type=inference', before['API']!.key);
+  } finally {
+    promises.writeFile = write;
+    syncBuiltinESMExports();
+  }
+  expect(seen).toEqual([true]);
+  expect(await keys()).not.toEqual(before);
 });
