@@ -175,7 +175,9 @@ test('the app runs the tools that the model calls, until it answers', async () =
   const quiet = [{ ...tools[0]!, execute: () => '' }];
   await expect((await endless.model.create({ tools: quiet })).prompt('')).rejects.toMatchObject({
     code: 'inference-failed',
+    message: 'The model has called tools 20 times in a row.',
   });
+  expect(endless.asked).toHaveLength(20);
 });
 
 test('where the context is full, the oldest messages are dropped, and the app is told', async () => {
