@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { zeroData } from '../../src/contract/dtypes.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
-import type { TensorInfo, Tensors } from '../../src/contract/tensors.ts';
+import type { Archive } from '../../src/contract/archive.ts';
+import type { Session, TensorInfo, Tensors } from '../../src/contract/tensors.ts';
 import { readSignature } from '../../src/worker/engines/onnx/signature.ts';
 import { loadHandler } from '../../src/worker/handlers/registry.ts';
-import { fetchArchive } from '../../src/worker/models/archive.ts';
-import { fetchModel } from '../../src/worker/models/model-files.ts';
-import { createTestContext } from '../../src/worker.ts';
+import { fetchWorkflow, fetchWorkflowModels } from '../../src/worker/models/fetch.ts';
+import { createTestContext, type TestNode } from '../../src/worker.ts';
 import { stubSession } from '../unit/support/stub-session.ts';
 
 /** The size of an output's axis that the model does not tell. */
@@ -38,13 +38,30 @@ export async function openRepository(seed: string, bytes: Uint8Array) {
       return [path.replaceAll('\\', '/'), new Blob([own as BlobPart])];
     }),
   );
-  const archive = await fetchModel(await fetchArchive(files, { fetch, handlerClass: loadHandler }), 'onnx', { fetch });
-  const { inputs, outputs } = readSignature(new Uint8Array(await archive.files[archive.models.onnx!]!.arrayBuffer()));
-  const handler = new (await loadHandler(archive.manifest.model.handler))();
-  const session = stubSession(inputs, outputs, () => zeros(outputs));
-  const { config, manifest } = archive;
-  await handler.initialize(createTestContext({ session, config, manifest, files: archive.files }));
-  return { handler, session, config, manifest, inputs };
+  const handlerName = folder.pathname.includes('/embed-clip/') ? 'image_text_embedder' : undefined;
+  const read = await fetchWorkflow(files, { fetch, handler: handlerName, handlerClass: loadHandler });
+  const archive = await fetchWorkflowModels(read, 'onnx', { fetch });
+  const { config, manifest, nodes = {} } = archive;
+  const own = archive.models.onnx === undefined ? undefined : await stubOf(archive);
+  const parts = Object.entries(nodes).map(async ([name, node]) => [name, await stubOf(node)] as const);
+  const stubs = Object.fromEntries(await Promise.all(parts));
+  const session = own ?? stubs;
+  const handler = new (await loadHandler(manifest.model.handler))();
+  // Nodes that have handlers of their own.
+  const handled = Object.entries(nodes).filter(() => handlerName !== undefined);
+  const stands = handled.map(([name, node]): [string, TestNode] => {
+    const { inputs, outputs } = stubs[name]!;
+    return [name, { inputs, outputs: () => zeros(outputs), files: node.files, config: node.config }];
+  });
+  const context = { session, nodes: Object.fromEntries(stands), config, manifest, files: archive.files };
+  await handler.initialize(createTestContext(context));
+  return { handler, session, config, manifest, inputs: own?.inputs ?? [] };
+}
+
+/** Returns a stand-in for an archive's model, which answers with zeros. */
+async function stubOf({ files, models }: Archive): Promise<Session> {
+  const { inputs, outputs } = readSignature(new Uint8Array(await files[models.onnx!]!.arrayBuffer()));
+  return stubSession(inputs, outputs, () => zeros(outputs));
 }
 
 function zeros(outputs: readonly TensorInfo[]): Tensors {

@@ -31,8 +31,15 @@ export async function askOpenAi(seed: string, body: Uint8Array): Promise<void> {
       return { text: 'Hi', finishReason: 'stop', usage: { promptTokens: 1, cachedTokens: 0, completionTokens: 1 } };
     }),
   );
-  const embedder = { modelName: 'embedder', handler: 'text_embedder', takes: 'text', resultForms: [] } as const;
-  await server.register(new FakeClient(embedder, () => Float32Array.of(1, 0, 0)));
+  const embedder = {
+    modelName: 'embedder',
+    handler: 'text_feature_extractor',
+    takes: 'text',
+    resultForms: [],
+  } as const;
+  await server.register(
+    new FakeClient(embedder, ({ input }) => (input as readonly string[]).map(() => Float32Array.of(1, 0, 0))),
+  );
   const path = PATHS[/openai-(\w+)\.json$/.exec(seed)![1]!]!;
   const response = await server.fetch(
     new Request(`http://server/v1/${path}`, {
