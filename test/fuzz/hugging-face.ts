@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { zeroData } from '../../src/contract/dtypes.ts';
 import { TabServeError } from '../../src/contract/errors.ts';
 import type { Archive } from '../../src/contract/archive.ts';
-import type { Session, TensorInfo, Tensors } from '../../src/contract/tensors.ts';
+import type { OutputInfo, Session, Tensors } from '../../src/contract/tensors.ts';
 import { readSignature } from '../../src/worker/engines/onnx/signature.ts';
 import { loadHandler } from '../../src/worker/handlers/registry.ts';
 import { fetchWorkflow, fetchWorkflowModels } from '../../src/worker/models/fetch.ts';
@@ -64,9 +64,9 @@ async function stubOf({ files, models }: Archive): Promise<Session> {
   return stubSession(inputs, outputs, () => zeros(outputs));
 }
 
-function zeros(outputs: readonly TensorInfo[]): Tensors {
+function zeros(outputs: readonly OutputInfo[]): Tensors {
   return Object.fromEntries(
-    outputs.map(({ name, dtype, dims: declared }) => {
+    outputs.map(({ name, dtype = 'float32', dims: declared }) => {
       const dims = declared.map((dim, axis) => (axis === 0 ? 1 : typeof dim === 'number' ? dim : DYNAMIC));
       return [
         name,
