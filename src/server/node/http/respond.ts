@@ -25,6 +25,8 @@ export async function respond(
   // A proxy may have read another one of several.
   if ((incoming.headersDistinct['host']?.length ?? 0) > 1)
     return await refuse(incoming, outgoing, 400, 'The request has more than one header Host.');
+  if (host === undefined && incoming.httpVersion !== '1.0')
+    return await refuse(incoming, outgoing, 400, 'The request has no header Host, which HTTP/1.1 asks for.');
   const access = guard({ ...incoming.headers, host }, options);
   if (!access.allowed) return await refuse(incoming, outgoing, 403, access.why);
   for (const [name, value] of Object.entries(access.headers)) outgoing.setHeader(name, value);

@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse } from '../../http/messages.js';
 import type { GuardOptions } from './guard.js';
 import { BufferedBodies } from './buffered-bodies.js';
 import { respond } from './respond.js';
+import { refuseUnreadable } from './unreadable-request.js';
 
 /** Where and how to listen. */
 export interface HttpOptions extends GuardOptions {
@@ -68,6 +69,8 @@ export async function serveHttp(
     requestTimeout: timeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_MS,
+    // `respond` refuses a request without it, in words.
+    requireHostHeader: false,
   };
   const bodies = new BufferedBodies();
   const answers = new Set<ServerResponse>();
@@ -99,6 +102,7 @@ export async function serveHttp(
     return response;
   };
   server.on('connection', () => void (events += 1));
+  server.on('clientError', (error, socket) => refuseUnreadable(error, socket, answers));
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(notListening(cause, host, port)));
@@ -124,12 +128,13 @@ export async function serveHttp(
       // `http.Server` would reset idle connections, and check no more limits. Each was promised `KEEP_ALIVE_MS`, and
       // its next request may be on its way: Node ends it when that time is over.
       const ended = new Promise((resolve) => Server.prototype.close.call(server, resolve));
-      const timers = [
-        setTimeout(onLate, FINISH_MS),
-        setTimeout(() => server.closeAllConnections(), FINISH_MS + LATE_MS),
-      ];
+      // One after the other: a process that was held up would run both at once, and cut off what it has just told to end.
+      let timer = setTimeout(() => {
+        onLate();
+        timer = setTimeout(() => server.closeAllConnections(), LATE_MS);
+      }, FINISH_MS);
       await ended;
-      for (const timer of timers) clearTimeout(timer);
+      clearTimeout(timer);
       server.close();
     },
   };

@@ -174,3 +174,50 @@ for (const [size, how] of [
     await expect.poll(() => isAborted).toBe(true);
     await http.close();
   });
+
+for (const [name, sent, status, words] of [
+  ['HTTP/1.1 without Host', 'GET /ping HTTP/1.1\r\n\r\n', 400, 'no header Host'],
+  ['a body of HTTP/1.0 without its length', 'POST /predictions/m HTTP/1.0\r\n\r\n\u0001\u0002', 400, 'Content-Length'],
+  ['TLS', '\u0016\u0003\u0001\u0002', 400, 'reverse proxy'],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'HTTP/2'],
+  ['a large header', `${ASK}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, '16 kB'],
+] as const)
+  test(`${name} is refused in words`, async () => {
+    const http = await listen(async () => new Response('answered'));
+    const socket = await open(http);
+    socket.on('error', () => {});
+    socket.end(sent);
+    const [head, body] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head).toMatch(/^connection: close/im);
+    expect(JSON.parse(body!)).toMatchObject({ code: status, message: expect.stringContaining(words) as unknown });
+    await http.close();
+  });
+
+test('HTTP/1.0 without Host is answered', async () => {
+  const http = await listen(async () => new Response('answered'));
+  const socket = await open(http);
+  socket.write('GET /ping HTTP/1.0\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [^]*answered$/);
+  await http.close();
+});
+
+test('what cannot be read behind an answer that has begun ends the connection, and adds nothing to the answer', async () => {
+  const http = await listen(
+    async () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            // It has no end.
+            controller.enqueue(new TextEncoder().encode('begun'));
+          },
+        }),
+      ),
+  );
+  const socket = await open(http);
+  socket.write(`${ASK}\r\n`);
+  expect(String(await once(socket, 'data'))).toContain('200');
+  socket.write('\u0001\u0002');
+  expect(await text(socket)).not.toContain('cannot be read');
+  await http.close();
+});
