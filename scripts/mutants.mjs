@@ -1,7 +1,7 @@
 /**
  * `npm run mutants`: plants one fault after the other in a copy of the sources, and runs the unit tests that have its
- * file's name, and then those of its folder. A mutant that they do not notice lives. `-- NAME` plants those alone whose file or text has the name in it. Prints
- * those that live, and fails if there are more than two.
+ * file's name, and then those of its folder. A mutant that they do not notice lives. `-- NAME` plants those alone whose
+ * file or text has the name in it. Prints those that live, and fails if there are more than two.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -21,8 +21,9 @@ import { MUTANTS } from './mutants/list.mjs';
 
 /** How many may live. */
 const MAX_ALIVE = 2;
-/** A mutant may make a test wait for ever. */
+/** A mutant may make a test wait for ever: tests may take this long, or some times as long as without a mutant. */
 const LIMIT_MS = 120_000;
+const TIMES = 4;
 const COPIES = 2;
 /** The unit tests alone, without the server of the others, which two copies cannot have at one port. */
 const CONFIG = "export default { testDir: 'test/unit', timeout: 90_000, workers: 1 };\n";
@@ -42,7 +43,7 @@ process.exitCode = alive.length > MAX_ALIVE ? 1 : 0;
 async function work() {
   const copy = mkdtempSync(join(tmpdir(), 'tabserve-mutants-'));
   try {
-    for (const name of ['src', 'test', 'scripts', 'docs', 'public', 'package.json', 'tsconfig.json'])
+    for (const name of ['src', 'test', 'scripts', 'docs', 'demo', 'public', 'package.json', 'tsconfig.json'])
       cpSync(join(root, name), join(copy, name), { recursive: true });
     writeFileSync(join(copy, 'playwright.config.mjs'), CONFIG);
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
@@ -54,12 +55,13 @@ async function work() {
       if (source.split(part).length !== 2) throw new Error(`${text}: its text is not there once.`);
       let killer;
       for (const tests of testsOf(file)) {
-        if ((await (sound[tests] ??= run(copy, tests))).code !== 0) throw new Error(`${tests} fails without a mutant.`);
+        const { code: whole, took } = await (sound[tests] ??= run(copy, tests, 10 * LIMIT_MS));
+        if (whole !== 0) throw new Error(`${tests} fails without a mutant.`);
         writeFileSync(
           path,
           source.replace(part, () => replacement),
         );
-        const { code, failed, output } = await run(copy, tests);
+        const { code, failed, output } = await run(copy, tests, Math.max(LIMIT_MS, TIMES * took));
         writeFileSync(path, source);
         if (code === 0) continue;
         if (code !== null && failed === undefined)
@@ -88,15 +90,16 @@ function testsOf(file) {
   return hasOwn ? [join(tests, name), tests] : [tests];
 }
 
-/** Runs tests. Returns their exit code, null if they took too long, and the first test that failed. */
-async function run(folder, tests) {
+/** Runs tests. Returns their exit code, null if they took too long, the first test that failed, and the time. */
+async function run(folder, tests, limit) {
+  const began = performance.now();
   const args = ['playwright', 'test', '--max-failures=1', '--reporter=line', tests];
   const child = spawn('npx', args, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
-  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), LIMIT_MS);
+  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limit);
   const code = await new Promise((resolve) => child.on('close', resolve));
   clearTimeout(timer);
   const [, failed] = /^ *1\) (.*?) *─*$/m.exec(output) ?? [];
-  return { code, failed, output };
+  return { code, failed, output, took: performance.now() - began };
 }
