@@ -52,7 +52,7 @@ function unescapeText(text: string, type: string): string {
     .replaceAll('+', ' ')
     .replace(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   const bytes = Uint8Array.from(plain, (character) => character.charCodeAt(0));
-  return decodeText(bytes, type, 'A field of the form');
+  return decodeText(bytes, type, 'A field of the form', '');
 }
 
 /** Returns one character for each byte, with the same number. */
