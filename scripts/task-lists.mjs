@@ -21,6 +21,8 @@ const FACTS = [
   'hasClasses',
   'models',
   'beside',
+  'divided',
+  'besideModel',
   'nodes',
   'nodeProcessors',
   'generates',
@@ -29,6 +31,9 @@ const FACTS = [
   'nearest',
   'ultralytics',
 ];
+
+/** What only a class that is loaded can say. */
+const FUNCTIONS = ['handlerConfig', 'filesOf'];
 
 /**
  * Returns the files of the handlers: those of `handlers/` first, then those of each folder of tasks.
@@ -199,7 +204,7 @@ async function entryOf({ name, path, className, isGeneric }, from, load) {
   const { huggingFace, takes } = Class;
   const own = (key) => (Object.hasOwn(Class, key) ? Class[key] : undefined);
   const facts = { ...huggingFace, takes, nearest: own('nearest'), ultralytics: own('ultralytics') };
-  const unknown = Object.keys(facts).find((key) => !FACTS.includes(key) && key !== 'handlerConfig');
+  const unknown = Object.keys(facts).find((key) => !FACTS.includes(key) && !FUNCTIONS.includes(key));
   if (unknown !== undefined) throw new Error(`${path}: add ${unknown} to FACTS of scripts/task-lists.mjs.`);
   const given = FACTS.filter((key) => facts[key] !== undefined && facts[key] !== false);
   return `  ${name}: {

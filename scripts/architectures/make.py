@@ -26,7 +26,7 @@ TASKS = {
     "AUDIO_FRAME_CLASSIFICATION": ("audio frame classification", None),
     "AUDIO_XVECTOR": ("speaker verification", None),
     "AUDIO_TOKENIZATION": ("audio compression", None),
-    "TEXT_TO_SPECTROGRAM": ("text to speech", None),
+    "TEXT_TO_SPECTROGRAM": ("text to speech", "text_to_speech"),
     "RNNT": ("speech recognition by a transducer", None),
     "TDT": ("speech recognition by a transducer", None),
     "SPEECH_SEQ_2_SEQ": ("speech to text", "speech_to_text"),
@@ -83,6 +83,7 @@ ONLY = {
     "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Lfm2Vl")),
     "promptable_segmenter": ("SamModel", "Sam2Model"),
     "zero_shot_image_classifier": ("CLIPModel", "MetaClip2Model", "SiglipModel", "AltCLIPModel", "ChineseCLIPModel"),
+    "text_to_speech": ("SpeechT5ForTextToSpeech",),
     "zero_shot_object_detector": (
         "OwlViTForObjectDetection",
         "Owlv2ForObjectDetection",
@@ -105,6 +106,7 @@ OWN = {
     **{f"PPOCRV{size}DetForObjectDetection": ("text detection", None) for size in ("5Mobile", "5Server", "6Medium", "6Small")},
     **{f"{name}ForCausalLM": ("text to audio", None) for name in ("Musicgen", "MusicgenMelody", "Moshi", "CsmDepthDecoder", "Clvp")},
     "ClvpModelForConditionalGeneration": ("text to audio", None),
+    "VitsModel": ("text to speech", "text_to_speech"),
     "XCLIPModel": ("video classification", None),
     "VideomtForUniversalSegmentation": ("video segmentation", None),
     "ShieldGemma2ForImageClassification": ("image classification by a prompt", None),
@@ -145,7 +147,7 @@ OWN = {
     **{f"{name}TextModelWithProjection": ("text features", "text_feature_extractor") for name in ("Blip2", "CLIP", "Clap", "MetaClip2")},
     **{f"{name}VisionModelWithProjection": ("image features", "image_feature_extractor") for name in ("Blip2", "CLIP", "MetaClip2")},
     # Published ONNX models whose classes transformers does not have.
-    "StyleTextToSpeech2Model": ("text to audio", None),
+    "StyleTextToSpeech2Model": ("text to speech", "text_to_speech"),
     "SupertonicForConditionalGeneration": ("text to audio", None),
     "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),
     "Phi3VForCausalLM": ("text generation from images", None),

@@ -46,6 +46,7 @@ export const SPECS = {
   'src/worker/tasks/tracking/': { wasm: ['tracking'] },
   'src/worker/tasks/transcription/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/tasks/writing/': { node: ['structured', 'repositories'], wasm: ['generation', 'pictures'] },
+  'src/worker/tasks/voices/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/tasks/zero-shot/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], webkit: ['images', 'serving'], node: ['images'] },

@@ -33,10 +33,14 @@ export interface HuggingFaceTask {
   /** The names that exporters give the model's file, without precision and extension. Default: `model`. */
   readonly models?: readonly string[];
   /**
-   * The files beside `models` that a model of several senses is divided into, by the names of their nodes. They are
-   * looked for if `config.json` has a part for texts (`text_config`).
+   * The files beside `models` that some models are divided into, by the names of their nodes: those of several senses,
+   * whose `config.json` has a part for texts (`text_config`), and those of the architectures of `divided`.
    */
   readonly beside?: Readonly<Record<string, readonly string[]>>;
+  /** The architectures, by the ends of their names, whose models are divided into the files of `beside`. */
+  readonly divided?: readonly string[];
+  /** What the names of files end with that lie beside a model's file under its name, as `.json` of Piper's `NAME.onnx.json`. */
+  readonly besideModel?: readonly string[];
   /** The same for a handler that opens several models: by the names of its nodes. */
   readonly nodes?: Readonly<Record<string, readonly string[]>>;
   /**
@@ -50,6 +54,11 @@ export interface HuggingFaceTask {
   readonly sentenceTransformers?: boolean;
   /** Files that the handler reads if the repository has them. */
   readonly files?: readonly string[];
+  /**
+   * Returns the files that must be there, by their paths in the repository. The handler reads them by their names alone.
+   * @param own the caller's own keys of `handler:`
+   */
+  readonly filesOf?: (config: Params, own: Params) => readonly string[];
   /**
    * Returns the keys of `handler:` that follow from `config.json`.
    * @param own the caller's own keys, which win

@@ -38,7 +38,7 @@ export interface Signature {
 }
 
 /** What is known of a task before its class is loaded: made from the static members of the class. */
-export interface TaskDescriptor extends Omit<HuggingFaceTask, 'handlerConfig'> {
+export interface TaskDescriptor extends Omit<HuggingFaceTask, 'handlerConfig' | 'filesOf'> {
   /** Loads the class of its handler. */
   readonly load: () => Promise<HandlerClass>;
   readonly takes: InputKind;

@@ -134,7 +134,8 @@ export function nearestHandler(inputs: readonly TensorInfo[], outputs: readonly 
 
 /** Returns the kind of a model's inputs; undefined for numbers of another kind. */
 function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefined {
-  const isOfTexts = inputs.some(({ name }) => name === 'input_ids');
+  // Of phonemes, Piper's.
+  const isOfTexts = inputs.some(({ name }) => name === 'input_ids' || name === 'input_lengths');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
   const isOfSound =
     // Samples, or a spectrogram.

@@ -112,7 +112,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     ending: '',
     beginnings: 'BertGenerationDecoder ReformerModelWithLMHead',
   },
-  { task: 'text to audio', ending: 'Model', beginnings: 'Bark StyleTextToSpeech2 Vits' },
+  { task: 'text to audio', ending: 'Model', beginnings: 'Bark' },
   { task: 'text to audio', ending: 'ForCausalLM', beginnings: 'Clvp CsmDepthDecoder Moshi Musicgen MusicgenMelody' },
   {
     task: 'text to audio',

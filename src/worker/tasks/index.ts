@@ -15,6 +15,7 @@ import { SPEECH } from './speech/index.js';
 import { TEXTS } from './texts/index.js';
 import { TRACKING } from './tracking/index.js';
 import { TRANSCRIPTION } from './transcription/index.js';
+import { VOICES } from './voices/index.js';
 import { WRITING } from './writing/index.js';
 import { ZERO_SHOT } from './zero-shot/index.js';
 
@@ -53,6 +54,7 @@ export const BUILT_IN = {
   ...TEXTS,
   ...TRACKING,
   ...TRANSCRIPTION,
+  ...VOICES,
   ...WRITING,
   ...ZERO_SHOT,
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -3,7 +3,7 @@ import type { Archive, ModelConfig } from '../../../contract/archive.js';
 import { atNode } from '../../../contract/errors.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import { HUB_ENDINGS, HUB_PRECISIONS, type ModelFile, type Precision } from '../../../contract/precisions.js';
-import type { Json } from '../../../shared/hugging-face.js';
+import { architectureOf, type Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { chosenForNode } from '../node-precision.js';
 import { sortFiles } from '../../../shared/model-files.js';
@@ -19,9 +19,15 @@ export const FOLDERS = ['onnx/', ''];
 /** The name by which `engine.dtype` chooses a precision of the model that others are beside. */
 const MAIN = 'decoder';
 
-/** Returns the files beside a task's model: none unless the model is one of several senses. */
-export function besideOf({ paths }: Source, { beside = {} }: Pick<HuggingFaceTask, 'beside'>, json: Json): Nodes {
-  if (!isRecord(json['text_config'])) return {};
+/** Returns the files beside a task's model: none unless the model is divided. */
+export function besideOf(
+  { paths }: Source,
+  { beside = {}, divided = [] }: Pick<HuggingFaceTask, 'beside' | 'divided'>,
+  json: Json,
+): Nodes {
+  const architecture = architectureOf(json);
+  const isDivided = divided.some((ending) => architecture?.endsWith(ending));
+  if (!isDivided && !isRecord(json['text_config'])) return {};
   const isThere = (name: string): boolean =>
     !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
   return Object.fromEntries(Object.entries(beside).filter(([, names]) => names.some(isThere)));

@@ -21,6 +21,9 @@ import { withExports } from './no-model.js';
 import { withParts } from './parts.js';
 import type { Source } from '../sources/source.js';
 
+/** The largest size of a file that a handler asks for. */
+const MAX_SIDE_BYTES = 16 * 1024 * 1024;
+
 /** The second of these is only beside the first one. */
 const [CHAT_TEMPLATE, TOOL_TEMPLATE] = ['chat_template.jinja', 'additional_chat_templates/tool_use.jinja'];
 
@@ -85,6 +88,14 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
       if (path === HF_CONFIG) files[path] = file;
       else if (path === PREPROCESSOR) addJson(await readProcessor(source), path, files);
       else if (path !== TOOL_TEMPLATE || (await source.has(CHAT_TEMPLATE))) await addFile(source, path, files);
+    }),
+  );
+  await Promise.all(
+    (Class?.huggingFace?.filesOf?.(config, own) ?? []).map(async (path) => {
+      const found = await source.read(path, undefined, MAX_SIDE_BYTES);
+      if (!found) throw source.missing(path);
+      // As in an archive, whose extra files lie at its root.
+      files[path.slice(path.lastIndexOf('/') + 1)] = found;
     }),
   );
   const { handler: keys, files: more, isText } = await inputs;
