@@ -87,6 +87,7 @@ const INFERENCE: readonly Operation[] = [
     "Writes what is said in a recording: OpenAI's API.",
     { body: 'form', answer: 'any' },
   ],
+  ['/v1/audio/speech', 'post', 'speech', "Speaks a text: OpenAI's API.", { ...JSON_BODY, answer: 'any' }],
   ['/v2', 'get', 'serverMetadata', 'Describes the server: Open Inference Protocol v2.'],
   ['/v2/health/live', 'get', 'serverLive', 'Says whether the server runs.'],
   ['/v2/health/ready', 'get', 'serverReady', 'Says whether every model can answer.'],

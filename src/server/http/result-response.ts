@@ -71,7 +71,7 @@ export async function streamResponse(
               controller.close();
               return end();
             }
-            controller.enqueue(encode(next.value, isText));
+            controller.enqueue(encode(next.value, isText, type !== undefined));
             next = await reader.next();
             if (!next.done) return;
             controller.close();
@@ -99,7 +99,9 @@ export async function streamResponse(
 
 const UNBUFFERED = { 'X-Accel-Buffering': 'no' };
 
-function encode(part: unknown, isText: boolean): Uint8Array {
+/** @param isTyped whether the caller has made the parts for a type, so that bytes are the body's own */
+function encode(part: unknown, isText: boolean, isTyped: boolean): Uint8Array {
+  if (isTyped && part instanceof Uint8Array) return part;
   const text = isText && typeof part === 'string' ? part : `${JSON.stringify(toJson(part) ?? null)}\n`;
   return new TextEncoder().encode(text);
 }

@@ -12,6 +12,7 @@ export interface Route {
 
 /** The paths whose body names the model: OpenAI's API. */
 const NAMED_IN_BODY = new Set([
+  'v1/audio/speech',
   'v1/audio/transcriptions',
   'v1/chat/completions',
   'v1/completions',

@@ -4,13 +4,14 @@ import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
 
 /** What a model makes from a text, or of a recording. */
-type Made = 'text' | 'vector' | 'ranking' | 'transcript';
+type Made = 'text' | 'vector' | 'ranking' | 'transcript' | 'speech';
 
 /** What is said of a model that makes something else. */
 const MAKES_NONE: Readonly<Record<Made, string>> = {
   text: 'writes no text',
   vector: 'makes no vectors of texts',
   ranking: 'ranks no texts',
+  speech: 'speaks no text',
   transcript: 'does not write what is said in a recording',
 };
 
@@ -22,6 +23,7 @@ const BUILT_IN: Readonly<Record<string, Made>> = {
   text_feature_extractor: 'vector',
   text_generator: 'text',
   text_reranker: 'ranking',
+  text_to_speech: 'speech',
   text_to_text: 'text',
 };
 

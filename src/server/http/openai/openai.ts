@@ -1,5 +1,5 @@
 /**
- * `/v1/…`: OpenAI's API of responses, chats, completions, embeddings, transcriptions and models, as its clients speak it.
+ * `/v1/…`: OpenAI's API of responses, chats, completions, embeddings, transcriptions, speech and models, as its clients speak it.
  * Answers to `GET /v1/models[/NAME]` also have the fields of KServe's protocol v1.
  */
 import type { ServedVersion } from '../../served-version.js';
@@ -14,6 +14,7 @@ import { embeddings } from './embeddings.js';
 import { openAiResponse } from './errors.js';
 import { rerank } from './rerank.js';
 import { responses, storedResponse } from './responses.js';
+import { speech } from './speech.js';
 import { fieldsOf, wrongValue, type Body } from './request.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 
@@ -29,6 +30,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ['responses', responses],
   ['rerank', rerank],
   [TRANSCRIPTIONS, transcriptions],
+  ['audio/speech', speech],
 ]);
 
 /** Answers a request of OpenAI's API. Never rejects: an error has OpenAI's form. */
