@@ -29,6 +29,7 @@ const REPOSITORIES = {
   'HuggingFaceTB/SmolLM2-135M-Instruct': 'test/models/generation/llama/',
   'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
   'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
+  'Xenova/mms-tts-eng': 'test/models/tasks/speak-vits/',
 };
 
 /** Answers as huggingface.co does, with these repositories. */
@@ -86,6 +87,7 @@ for (const [file, expected] of [
   ['versions.ts', [/^1 0 0$/, /^\[\{"name":"digits","defaultVersion":"2\.0","versions":\["2\.0"\]\}\]$/]],
   ['writing.ts', [/^true length 8$/]],
   ['translating.ts', [/^true length$/]],
+  ['speaking.ts', [/^2 true$/]],
   ['asking-pictures.ts', [/^/, /[1-9]\d* of \d+ tokens did not run again$/]],
   ['ai-sdk.ts', [/^true 8$/]],
   ['ai-sdk-embeddings.ts', [/^1\.000$/]],

@@ -2,9 +2,13 @@
 // texts are transformers': `test/models/generation/make.py`.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { experimental_generateSpeech } from 'ai-node20';
+import { createOpenAI } from 'ai-sdk-openai-node20';
 import OpenAI from 'openai-node20';
 import type { RunningServer } from '../../src/tools/cli/serve.ts';
 import type { SpokenText } from '../../src/worker/outputs/spoken-text.ts';
+import { openWav } from '../../src/worker/audio/wav.ts';
+import type { SpokenAudio } from '../../src/worker/tasks/voices/text-to-speech.ts';
 import { soundOf } from '../models/tasks/sound.ts';
 import { GENERATION } from '../unit/worker/generation/models.ts';
 
@@ -27,7 +31,12 @@ test.beforeAll(async () => {
     String(new URL('../../dist/tools/cli/serve.js', import.meta.url))
   )) as typeof import('../../src/tools/cli/serve.ts');
   running = await serve(
-    ['test/models/generation/llama', 'test/models/generation/gpt2', 'test/models/tasks/write-whisper-words'],
+    [
+      'test/models/generation/llama',
+      'test/models/generation/gpt2',
+      'test/models/tasks/speak-vits',
+      'test/models/tasks/write-whisper-words',
+    ],
     { port: '0' },
     () => {},
   );
@@ -100,6 +109,61 @@ test('a recording is transcribed as by transformers, whole and streamed', async 
   });
 });
 
+test('a text is spoken as by transformers, as a file, as a stream, and by the AI SDK', async () => {
+  const { rows } = JSON.parse(readFileSync('test/models/tasks/text_to_speech.json', 'utf8')) as {
+    readonly rows: readonly {
+      readonly repository: string;
+      readonly requests: readonly { readonly input: string; readonly answer: SpokenAudio }[];
+    }[];
+  };
+  const { input, answer } = rows.find(({ repository }) => repository === 'speak-vits')!.requests[1]!;
+  const { samples, sampleRate } = answer.audio;
+  // A step of 16 bits, and what float32 rounds.
+  const right = Array.from(samples, (one) => expect.closeTo(one, 3));
+  const heard = async (bytes: ArrayBuffer): Promise<readonly number[]> => {
+    const wav = await openWav(new Blob([bytes]));
+    expect(wav.sampleRate).toBe(sampleRate);
+    const blocks: number[] = [];
+    for await (const block of wav.blocks()) blocks.push(...block);
+    return blocks;
+  };
+  const asked = { model: 'speak-vits', input, voice: 'alloy', response_format: 'wav' } as const;
+  const file = await openai.audio.speech.create(asked);
+  expect(await heard(await file.arrayBuffer())).toEqual(right);
+  const stream = await openai.audio.speech.create({ ...asked, stream_format: 'audio' });
+  let chunks = 0;
+  const parts: Uint8Array[] = [];
+  for await (const part of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    chunks += 1;
+    parts.push(part);
+  }
+  expect(chunks).toBeGreaterThan(1);
+  expect(await heard(Uint8Array.from(Buffer.concat(parts)).buffer)).toEqual(right);
+  const provider = createOpenAI({ baseURL: `${running.url}/v1`, apiKey: 'none' });
+  const { audio } = await experimental_generateSpeech({
+    model: provider.speech('speak-vits'),
+    text: input,
+    outputFormat: 'wav',
+  });
+  expect(await heard(Uint8Array.from(audio.uint8Array).buffer)).toEqual(right);
+  expect(audio.mediaType).toMatch(/wav/);
+  expect(await failureOf(openai.audio.speech.create({ ...asked, response_format: 'mp3' }))).toMatchObject({
+    0: 400,
+    2: 'response_format',
+  });
+  // TorchServe's own address: JSON, or a WAV file.
+  const predicted = (query: string): Promise<Response> =>
+    fetch(`${running.url}/predictions/speak-vits${query}`, { method: 'POST', body: input, headers: TEXT });
+  const json = (await (await predicted('')).json()) as SpokenAudio;
+  expect(json).toMatchObject({ audio: { sampleRate }, parts: answer.parts });
+  expect(json.audio.samples).toEqual(Array.from(samples, (one) => expect.closeTo(one, 4)));
+  const wav = await predicted('?result=wav');
+  expect(wav.headers.get('content-type')).toBe('audio/wav');
+  expect(await heard(await wav.arrayBuffer())).toEqual(right);
+});
+
+const TEXT = { 'Content-Type': 'text/plain' };
+
 /** Returns a WAV file of float32 samples at 16 kHz. */
 function floatWav(samples: Float32Array): ArrayBuffer {
   const bytes = new ArrayBuffer(44 + samples.length * 4);
@@ -131,6 +195,7 @@ test('several models, each by its name; a model that is not there', async () => 
   expect(listed.data.map(({ id, object }) => [id, object])).toEqual([
     ['gpt2', 'model'],
     ['llama', 'model'],
+    ['speak-vits', 'model'],
     ['write-whisper-words', 'model'],
   ]);
   expect(await openai.models.retrieve('gpt2')).toMatchObject({ id: 'gpt2', owned_by: 'tabserve' });

@@ -7,7 +7,7 @@ export const TEXT_TO_SPEECH_SCHEMA: ConfigSchema = {
   speakerEmbedding: { type: 'array', items: { type: 'number' } },
   noiseScale: { type: 'number', minimum: 0 },
   durationNoise: { type: 'number', minimum: 0 },
-  threshold: { type: 'number', exclusiveMinimum: 0, maximum: 1, default: 0.5 },
+  threshold: { type: 'number', exclusiveMinimum: 0, default: 0.5 },
   result: { enum: ['samples', 'wav'], default: 'samples' },
   voices: { type: 'array', items: { type: 'string' }, minItems: 1, readOnly: true },
   sampleRate: { type: 'integer', minimum: 1000, maximum: 768000, readOnly: true },
