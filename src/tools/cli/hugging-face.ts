@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Archive, Manifest, ModelConfig, NodeConfig } from '../../contract/archive.js';
+import { hasModel, type Archive, type Manifest, type ModelConfig, type NodeConfig } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
 import { parseConfig } from '../../worker/models/config.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
@@ -53,7 +53,7 @@ export async function addHuggingFace(
     );
   for (const path of [LABELS, ...(extensions?.split(',') ?? [])])
     if (Object.hasOwn(archive.files, path)) addFile(files, path, await bytesOf(archive, path));
-  const model = archive.nodes ? {} : { serializedFile: await addModel(files, archive, '') };
+  const model = hasModel(archive) ? { serializedFile: await addModel(files, archive, '') } : {};
   const nodes = archive.nodes && (await addNodes(files, archive.nodes));
   const { dump } = await import('js-yaml');
   const config = { ...withoutPrecision(archive.config), ...(nodes && { nodes }) };

@@ -59,6 +59,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'contract/audio.': 'speech',
   'worker/handlers/audio-handler.': 'speech',
   'worker/handlers/speech-files.': 'speech',
+  'shared/wav.': 'voices',
   'worker/generation/': 'writing',
   'worker/generation/jinja/': 'jinja',
   'worker/generation/jinja/characters.': 'writing',

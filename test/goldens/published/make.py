@@ -8,6 +8,7 @@ pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch
 import json
 import pathlib
 import sys
+import unicodedata
 import wave
 
 import numpy as np
@@ -116,6 +117,22 @@ def silero():
     return {"inputs": [path], "answers": [found]}
 
 
+def piper():
+    path = HUB / "piper-joe/en_US-joe-medium.onnx"
+    model, ids = session(path), json.loads(path.with_name(f"{path.name}.json").read_text())["phoneme_id_map"]
+    # As piper-phonemize: a blank after each mark and phoneme but the last. One sentence, then two, each run alone.
+    said = [["həlˈoʊ wˈɜːld."], ["ðɪs ɪz ɐ tˈɛst!", "ɪz ɪt?"]]
+
+    def speak(sentence):
+        tokens = [*ids["^"], *ids["_"], *(id for one in unicodedata.normalize("NFD", sentence) for id in (*ids[one], *ids["_"])), *ids["$"]]
+        return model.run(None, {"input": np.int64([tokens]), "input_lengths": np.int64([len(tokens)]), "scales": np.float32([0, 1, 0])})[0].ravel()
+
+    sounds = [np.concatenate([speak(one) for one in sentences]) for sentences in said]
+    return {
+        "inputs": [{"phonemes": " ".join(sentences)} for sentences in said],
+        "answers": [{"samples": len(one), "every97th": [round(float(sample), 6) for sample in one[::97]]} for one in sounds]}
+
+
 def whisper():
     import torch
     from transformers import WhisperForConditionalGeneration, WhisperProcessor
@@ -186,6 +203,7 @@ MODELS = {
     "all-MiniLM-L6-v2": lambda: vectors("all-MiniLM-L6-v2", "model.onnx", "mean"),
     "bge-small-en-v1.5": lambda: vectors("bge-small-en-v1.5", "model_quantized.onnx", "cls"),
     "silero-vad": silero,
+    "piper-joe": piper,
     "isnet": isnet,
     "PP-OCRv4": ocr,
     "movenet-lightning": movenet,
