@@ -33,7 +33,7 @@ const FACTS = [
 ];
 
 /** What only a class that is loaded can say. */
-const FUNCTIONS = ['handlerConfig', 'filesOf'];
+const FUNCTIONS = new Set(['handlerConfig', 'filesOf']);
 
 /**
  * Returns the files of the handlers: those of `handlers/` first, then those of each folder of tasks.
@@ -204,7 +204,7 @@ async function entryOf({ name, path, className, isGeneric }, from, load) {
   const { huggingFace, takes } = Class;
   const own = (key) => (Object.hasOwn(Class, key) ? Class[key] : undefined);
   const facts = { ...huggingFace, takes, nearest: own('nearest'), ultralytics: own('ultralytics') };
-  const unknown = Object.keys(facts).find((key) => !FACTS.includes(key) && !FUNCTIONS.includes(key));
+  const unknown = Object.keys(facts).find((key) => !FACTS.includes(key) && !FUNCTIONS.has(key));
   if (unknown !== undefined) throw new Error(`${path}: add ${unknown} to FACTS of scripts/task-lists.mjs.`);
   const given = FACTS.filter((key) => facts[key] !== undefined && facts[key] !== false);
   return `  ${name}: {

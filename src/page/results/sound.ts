@@ -1,7 +1,7 @@
 /** What an app does with sound that a handler has made. */
 import { unlessAborted } from '../../shared/abort.js';
 import type { Samples } from '../../shared/wav.js';
-import type { SpokenAudio } from '../../worker/tasks/voices/text-to-speech.js';
+import type { SpokenAudio } from '../../worker/outputs/spoken-text.js';
 
 /** Returns sound as an `AudioBuffer` of Web Audio. @param context any context, also an offline one */
 export function toAudioBuffer(

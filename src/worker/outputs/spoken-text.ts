@@ -1,7 +1,7 @@
-/** A part of what was said. */
+/** A part of what was said, or is spoken. */
 export interface SpokenPart {
   readonly text: string;
-  /** Seconds since the recording's start. */
+  /** Seconds since the start of the sound. */
   readonly start: number;
   readonly end: number;
 }
@@ -23,4 +23,14 @@ export interface SpokenDetails extends Pick<SpokenText, 'parts'> {
   readonly language?: string;
   /** The probability of the language, in 0..1, if the model has detected it: of a long recording, at its start. */
   readonly languageProbability?: number;
+}
+
+/** What is spoken. */
+export interface SpokenAudio {
+  /** One channel, full scale −1..1. */
+  readonly audio: { readonly samples: Float32Array; readonly sampleRate: number };
+  /** The parts that the text was cut into, in seconds since the start. */
+  readonly parts: readonly SpokenPart[];
+  /** The words, or those that the phonemes are of, if the model tells how long each of its tokens lasts. */
+  readonly words?: readonly SpokenPart[];
 }

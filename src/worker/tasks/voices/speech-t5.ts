@@ -1,4 +1,5 @@
 import type { Context } from '../../../contract/handler.js';
+import { zeroData } from '../../../contract/dtypes.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { nextTask } from '../../../shared/next-task.js';
@@ -12,7 +13,7 @@ export const SPEAKER_FILE = 'speaker_embeddings.bin';
 
 const SPEAKER = 'speaker_embeddings';
 const MASK = 'encoder_attention_mask';
-const HIDDEN = ['encoder_hidden_states', 'encoder_outputs'];
+const HIDDEN = new Set(['encoder_hidden_states', 'encoder_outputs']);
 const PAST = 'past_key_values.';
 
 /** The spectra are at most this many times as many as the tokens, times two for each step. */
@@ -36,7 +37,7 @@ export async function openSpeechT5(decoder: Session, context: Context, sampleRat
   const own = files.has(SPEAKER_FILE) ? speakerIn(await files.bytes(SPEAKER_FILE)) : undefined;
   const input = (name: string): TensorInfo | undefined => decoder.inputs.find((one) => one.name === name);
   const past = decoder.inputs.filter(({ name }) => name.startsWith(PAST));
-  const hidden = decoder.inputs.find(({ name }) => HIDDEN.includes(name));
+  const hidden = decoder.inputs.find(({ name }) => HIDDEN.has(name));
   const size = sizeOf(input(SPEAKER)?.dims.at(-1), SPEAKER);
   const bins = sizeOf(input('output_sequence')?.dims.at(-1), 'output_sequence');
   const speakerOf = ({ speaker = own }: VoiceSettings): Float32Array => {
@@ -75,8 +76,10 @@ export async function openSpeechT5(decoder: Session, context: Context, sampleRat
     { signal, heartbeat }: Context,
   ): Promise<Tensor> {
     const spectra: Tensor[] = [];
-    let feeds = first(encoded, speakerOf(settings));
+    const begun = first(encoded, speakerOf(settings));
+    let later: Tensors = {};
     for (let most = Infinity; spectra.length < most;) {
+      const feeds = { ...begun, ...later };
       const outputs = await decoder.run(feeds, { signal });
       const spectrum = outputs['spectrum']!;
       spectra.push(spectrum);
@@ -84,8 +87,11 @@ export async function openSpeechT5(decoder: Session, context: Context, sampleRat
       const stop = toFloats(outputs['prob']!).reduce((sum, one) => sum + one, 0);
       if (!Number.isFinite(stop)) soundOf('prob', outputs['prob']);
       if (stop >= settings.threshold) break;
-      feeds = { ...feeds, ...nextPast(past, feeds, outputs), output_sequence: outputs['output_sequence_out']! };
-      if (feeds['use_cache_branch']) feeds = { ...feeds, use_cache_branch: flag(true) };
+      later = {
+        ...nextPast(past, feeds, outputs),
+        output_sequence: outputs['output_sequence_out']!,
+        ...(begun['use_cache_branch'] && { use_cache_branch: flag(true) }),
+      };
       heartbeat();
       if (spectra.length % STEPS_AT_ONCE === 0) await nextTask();
     }
@@ -136,7 +142,7 @@ function flag(value: boolean): Tensor {
 /** Returns a cache of no tokens. */
 function emptyPast({ dims, dtype }: TensorInfo): Tensor {
   const own = [1, dims[1] as number, 0, dims[3] as number];
-  return { dtype: dtype as 'float32', dims: own, data: new Float32Array(0) };
+  return { dtype, dims: own, data: zeroData(dtype as 'float32', 0) };
 }
 
 /** Returns the cache after a step. That of the encoder's output is made by the first step, and then stays. */

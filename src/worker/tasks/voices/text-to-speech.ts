@@ -10,7 +10,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { toWav } from '../../../shared/wav.js';
 import { unwrap, type Row } from '../../handlers/row.js';
 import { StagedHandler } from '../../handlers/staged-handler.js';
-import type { SpokenPart } from '../../outputs/spoken-text.js';
+import type { SpokenAudio } from '../../outputs/spoken-text.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { readText } from '../../text/read-text.js';
 import { cutText } from './cut-text.js';
@@ -80,16 +80,6 @@ export interface TextToSpeechConfig {
    * @maximum 768000
    */
   readonly sampleRate?: number;
-}
-
-/** What is spoken. */
-export interface SpokenAudio {
-  /** One channel, full scale −1..1. */
-  readonly audio: { readonly samples: Float32Array; readonly sampleRate: number };
-  /** The parts that the text was cut into, in seconds since the start. */
-  readonly parts: readonly SpokenPart[];
-  /** The words, or those that the phonemes are of, if the model tells how long each of its tokens lasts. */
-  readonly words?: readonly SpokenPart[];
 }
 
 /** A row that is ready for the model. */
@@ -291,14 +281,12 @@ export class TextToSpeech extends StagedHandler<
   }
 
   /** Makes each row's result. */
-  override postprocess(
-    outputs: readonly (SpokenAudio | undefined)[],
-    context: Context,
-  ): readonly (SpokenAudio | Blob)[] {
+  override postprocess(outputs: readonly (SpokenAudio | undefined)[], context: Context): readonly SpokenAudio[] {
     return outputs.map((spoken, index) => {
       if (!spoken) return undefined as never;
-      const isFile = this.param('result', index, context) === 'wav';
-      if (isFile) return new Blob([toWav(spoken.audio)], { type: 'audio/wav' });
+      // It is another form then: see `resultForms`.
+      if (this.param('result', index, context) === 'wav')
+        return new Blob([toWav(spoken.audio)], { type: 'audio/wav' }) as never;
       return transferResult(spoken, [spoken.audio.samples.buffer as ArrayBuffer]);
     });
   }

@@ -135,6 +135,20 @@ test('an input decides nothing if the last bits of it change what WASM answers, 
   });
 });
 
+test('a model that draws random numbers decides nothing, unless its numbers are not finite', async () => {
+  let draws = 0;
+  const ids: Tensor = { dtype: 'int64', dims: [1, 2], data: BigInt64Array.of(1n, 2n) };
+  const drawing = () => createTestContext({ session: sessionOf(() => ({ y: f32(Array(++draws).fill(0.5)) })) });
+  const plain = () => createTestContext({ session: sessionOf(() => ({ y: f32([0.5]) })) });
+  const given = (values: readonly number[]) => [{ feeds: { x: ids }, outputs: { y: f32(values) } }];
+  expect(await compareSamples(drawing(), given([0.1, 0.2]))).toEqual({ inputs: 0, error: 0, wrong: undefined });
+  expect(await compareSamples(drawing(), given([NaN, 0.2]))).toMatchObject({ inputs: 1, error: Infinity });
+  expect(await compareSamples(plain(), given([0.1]))).toMatchObject({
+    inputs: 1,
+    wrong: expect.stringMatching(/off by/),
+  });
+});
+
 test('no example, no comparison', async () => {
   const context = createTestContext({ session: sessionOf(() => ({})) });
   expect(await sample({} as Handler, context)).toEqual([]);
