@@ -460,7 +460,7 @@ const chat = (model: unknown, more: object = {}): RequestInit => ({
 
 test("OpenAI's API: the policy is that of the model in the body; errors have OpenAI's form", async () => {
   const world = await hosted();
-  for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings?x=1']) {
+  for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings?x=1', '/v1/audio/speech']) {
     const seen = await world.fetch(path, {}, chat('digits'));
     expect(seen, path).toEqual({ said: '200 by device, because: device-first', body: 'device' });
     expect(world.device.got.at(-1)).toBe(`POST ${path} {"model":"digits","messages":[]}`);
