@@ -2,7 +2,6 @@ import { loadScript } from '../../shared/load-script.js';
 import { type Archive, type HubListing, type Manifest, type ModelConfig } from '../../contract/archive.js';
 import type { ModelFormat } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
-import { MAX_METADATA_BYTES } from '../../contract/limits.js';
 import { mergeConfig, readConfig } from './config.js';
 import type { FetchOptions } from './download/fetch-file.js';
 import { formatOf, HF_CONFIG, isPacked, isRepository, readModelUrl } from '../../shared/model-url.js';
@@ -94,31 +93,12 @@ async function readArchive(from: Parameters<typeof fetchArchive>[0], options: Ar
   const archive = bareArchive(source.url, file, config);
   beginFiles(source, archive);
   const { processor, besideModel } = TASKS[options.handler ?? ''] ?? {};
-  if (besideModel) return withListing(await withFilesBeside(source, archive, file, besideModel), listing);
-  if (processor !== 'tokenizer' && processor !== 'both') return withListing(archive, listing);
-  const withTokenizer = await loadScript(async () => (await import('./hugging-face/beside.js')).withTokenizer);
-  return withListing(await withTokenizer(source, archive), listing);
-}
-
-/** Returns the archive of a model's file with those that lie beside it under its name. */
-async function withFilesBeside(
-  source: Source,
-  archive: Archive,
-  file: string,
-  endings: readonly string[],
-): Promise<Archive> {
-  const { manifest } = archive;
-  const paths = endings.map((ending) => file + ending);
-  const found = await Promise.all(
-    paths.map(async (path) => [path, await source.read(path, undefined, MAX_METADATA_BYTES)] as const),
-  );
-  const files = Object.fromEntries(found.filter((one): one is [string, Blob] => one[1] !== undefined));
-  const extensions = Object.keys(files).join(',');
-  return {
-    ...archive,
-    manifest: { ...manifest, model: { ...manifest.model, ...(extensions && { extensions }) } },
-    files,
-  };
+  if (!besideModel && processor !== 'tokenizer' && processor !== 'both') return withListing(archive, listing);
+  const beside = await loadScript(async () => await import('./hugging-face/beside.js'));
+  const whole = besideModel
+    ? beside.withFilesBeside(source, archive, besideModel)
+    : beside.withTokenizer(source, archive);
+  return withListing(await whole, listing);
 }
 
 async function listOf(url: URL, options: ArchiveOptions): Promise<HubListing | undefined> {

@@ -409,6 +409,17 @@ test('tabserve.json that is wrong', async () => {
   }
 });
 
+test("a voice of Piper's with its file beside it; another handler does not ask for it", async () => {
+  const url = 'https://app.test/m/joe.onnx';
+  const files = { '/m/joe.onnx': 'weights', '/m/joe.onnx.json': '{"a":1}' };
+  const voice = await get(files, url, { handler: 'text_to_speech' });
+  expect(Object.keys(voice.files).sort()).toEqual(['joe.onnx', 'joe.onnx.json']);
+  expect(voice.manifest.model).toEqual({ modelName: 'joe', serializedFile: 'joe.onnx', extensions: 'joe.onnx.json' });
+  const alone = await get({ '/m/joe.onnx': 'weights' }, url, { handler: 'text_to_speech' });
+  expect(alone.manifest.model).toEqual({ modelName: 'joe', serializedFile: 'joe.onnx' });
+  expect(Object.keys((await get(files, url, { handler: 'image_classifier' })).files)).toEqual(['joe.onnx']);
+});
+
 test('a model file with its tokenizer beside it, for a handler of texts: also as langchain4j names it', async () => {
   const url = 'https://example.org/m/minilm.onnx';
   const texts = { handler: 'text_feature_extractor' };
