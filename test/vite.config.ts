@@ -71,6 +71,8 @@ export default defineConfig({
       { find: /^tabserve\/service-worker$/, replacement: source('service-worker') },
       { find: /^tabserve\/ai-sdk$/, replacement: source('ai-sdk') },
       { find: /^tabserve\/react$/, replacement: source('react') },
+      { find: /^tabserve\/pipeline$/, replacement: source('pipeline') },
+      { find: /^tabserve\/prompt-api$/, replacement: source('prompt-api') },
       { find: /^tabserve\/core$/, replacement: source('core') },
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
     ],

@@ -4,12 +4,14 @@ import type { ImageInput } from '../../contract/images.js';
 import type { ChatMessage } from '../../shared/chat.js';
 import type { PipelineTensor } from './tensor.js';
 
+/** A class. */
 export interface LabelScore {
   readonly label: string;
   /** In 0..1. */
   readonly score: number;
 }
 
+/** A token with its label, or several of one entity. */
 export interface FoundEntity {
   /** With `aggregation_strategy: 'none'`, the token's label. */
   readonly entity?: string;
@@ -22,6 +24,7 @@ export interface FoundEntity {
   readonly end: number;
 }
 
+/** An answer: `context.slice(start, end)`. */
 export interface FoundAnswer {
   readonly answer: string;
   readonly score: number;
@@ -29,6 +32,7 @@ export interface FoundAnswer {
   readonly end: number;
 }
 
+/** A token that may stand in the place of a mask. */
 export interface FilledToken {
   readonly score: number;
   readonly token: number;
@@ -36,6 +40,7 @@ export interface FilledToken {
   readonly sequence: string;
 }
 
+/** The labels of a text with their scores. */
 export interface ZeroShotLabels {
   readonly sequence: string;
   /** Best first. */
@@ -43,11 +48,13 @@ export interface ZeroShotLabels {
   readonly scores: readonly number[];
 }
 
+/** An object of an image. */
 export interface DetectedObject extends LabelScore {
   /** In pixels of the image. */
   readonly box: { readonly xmin: number; readonly ymin: number; readonly xmax: number; readonly ymax: number };
 }
 
+/** Pixels, row by row: gray, or RGBA. */
 export interface PipelineImage {
   readonly data: Uint8ClampedArray;
   readonly width: number;
@@ -55,6 +62,7 @@ export interface PipelineImage {
   readonly channels: 1 | 4;
 }
 
+/** How far away each pixel of an image is. */
 export interface EstimatedDepth {
   /** What the model predicts for each pixel of the image, [height, width]. */
   readonly predicted_depth: PipelineTensor;
@@ -62,12 +70,14 @@ export interface EstimatedDepth {
   readonly depth: PipelineImage;
 }
 
+/** A part of a transcript. */
 export interface SpokenChunk {
   readonly text: string;
   /** In seconds. */
   readonly timestamp: readonly [number, number];
 }
 
+/** What is said in a recording. */
 export interface Transcript {
   readonly text: string;
   /** With `return_timestamps`. */

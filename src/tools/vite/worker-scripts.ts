@@ -88,6 +88,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/models/war.': 'workflow',
   'worker/host/nodes.': 'workflow',
   'worker/handlers/graph-workflow.': 'workflow',
+  'worker/handlers/node-batches.': 'workflow',
   'worker/models/yaml.': 'rare',
   'worker/models/onnx/': 'rare',
   'worker/host/describe.': 'rare',
