@@ -25,7 +25,8 @@ export interface HttpServer {
   /**
    * Accepts no more connections, waits for the answers that are under way, and ends each connection after its answer;
    * an idle one after its promised keep-alive time.
-   * @param onLate is called if answers are still under way after ten seconds: it has two seconds to end them
+   * @param onLate is called if answers are still under way after ten seconds, to end them: what has not ended when two
+   *   seconds pass without the end of any, is cut off, and so is everything after ten more seconds
    */
   close(onLate?: () => void): Promise<void>;
 }
@@ -46,9 +47,11 @@ const CHECK_MS = 1_000;
 const MAX_CONNECTIONS = 10_000;
 /** Connections that wait to be accepted: Linux takes no more than `net.core.somaxconn`, which is 4096. */
 const BACKLOG = 4_096;
-/** How long answers that are under way may take when the server ends, and how long after `onLate`. */
+/** How long answers that are under way may take when the server ends. */
 const FINISH_MS = 10_000;
+/** How long none of them may end after `onLate`, and how often that is granted. A busy machine sends them slowly. */
 const LATE_MS = 2_000;
+const MAX_LATE_WAITS = 5;
 /**
  * Idle time before the listener closes: nobody connects, and no answer ends. After so many waits, one idle turn of the
  * event loop is enough.
@@ -131,7 +134,13 @@ export async function serveHttp(
       // One after the other: a process that was held up would run both at once, and cut off what it has just told to end.
       let timer = setTimeout(() => {
         onLate();
-        timer = setTimeout(() => server.closeAllConnections(), LATE_MS);
+        const cutOff = (waits: number, before: number): void => {
+          timer = setTimeout(() => {
+            if (answers.size === before || waits === MAX_LATE_WAITS) server.closeAllConnections();
+            else cutOff(waits + 1, answers.size);
+          }, LATE_MS);
+        };
+        cutOff(1, answers.size);
       }, FINISH_MS);
       await ended;
       clearTimeout(timer);

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import type { HttpRequest } from '../../../../../src/server/http/messages.ts';
 import { serveHttp, type HttpServer } from '../../../../../src/server/node/http/serve-http.ts';
@@ -48,6 +49,31 @@ test('the end of a server resets nobody: idle connections, a request under way, 
   expect(await text(slow)).toMatch(last);
   await closed;
   await expect(open(http)).rejects.toThrow('ECONNREFUSED');
+});
+
+test('late answers are cut off only when none of them ends any more @full', async () => {
+  test.setTimeout(60_000);
+  const waiting: (() => void)[] = [];
+  const http = await listen(async () => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return new Response('answered');
+  });
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => open(http)));
+  const answers = sockets.map((socket) => {
+    socket.write(`${ASK}\r\n`);
+    return text(socket).catch(({ code }: NodeJS.ErrnoException) => code);
+  });
+  await expect.poll(() => waiting.length).toBe(4);
+  let closed!: Promise<void>;
+  await new Promise<void>((resolve) => (closed = http.close(resolve)));
+  // One ends in each span of two seconds, for longer than that in all; the last one never ends.
+  for (const end of waiting.slice(0, 3)) {
+    await wait(1500);
+    end();
+  }
+  await closed;
+  const found = await Promise.all(answers);
+  expect(found.map((answer) => answer?.includes('answered'))).toEqual([true, true, true, false]);
 });
 
 test('a client that reads nothing of its answer is cut off; one that waits long for a part of it is not', async () => {
