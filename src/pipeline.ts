@@ -12,6 +12,7 @@ export type {
   PipelineImage,
   PipelineTask,
   SpokenChunk,
+  SpokenSamples,
   Transcript,
   ZeroShotLabels,
 } from './page/pipeline/calls.js';

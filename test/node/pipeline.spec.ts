@@ -182,6 +182,20 @@ test('sound: samples are at 16 kHz, and times are chunks', async () => {
   await transcribe.dispose();
 });
 
+test('a voice: its samples are those of transformers', async () => {
+  const { input, params, answer } = asked<string, { audio: { samples: readonly number[]; sampleRate: number } }>(
+    'text_to_speech',
+    'speak-vits',
+  );
+  expect(params).toEqual({});
+  const speak = await open('text-to-audio', 'speak-vits');
+  const { audio, sampling_rate: rate } = await speak(input);
+  expect(rate).toBe(answer.audio.sampleRate);
+  expect([...audio]).toEqual(answer.audio.samples.map(near));
+  await expect(speak(input, { speed: 9 })).rejects.toMatchObject({ code: 'invalid-input' });
+  await speak.dispose();
+});
+
 test('what cannot be is a typed error', async () => {
   await expect(pipeline('summarisation' as never, 'ORG/NAME')).rejects.toMatchObject({ code: 'invalid-input' });
   await expect(pipeline('summarization', undefined as never)).rejects.toMatchObject({ code: 'invalid-input' });

@@ -70,6 +70,12 @@ export interface EstimatedDepth {
   readonly depth: PipelineImage;
 }
 
+/** Sound that was made of a text. */
+export interface SpokenSamples {
+  readonly audio: Float32Array;
+  readonly sampling_rate: number;
+}
+
 /** A part of a transcript. */
 export interface SpokenChunk {
   readonly text: string;
@@ -164,6 +170,10 @@ export interface PipelineCalls {
   'background-removal': (images: Image | readonly Image[]) => Promise<readonly PipelineImage[]>;
   /** Params are `return_timestamps`, `chunk_length_s`, `language`, `task`, and those of generation. */
   'automatic-speech-recognition': Each<Sound, Transcript, [params?: Generation]>;
+  'text-to-audio'(
+    text: string,
+    options?: { readonly speaker_embeddings?: Float32Array | string | URL; readonly speed?: number },
+  ): Promise<SpokenSamples>;
   'audio-classification': Each<Sound, readonly LabelScore[], [options?: TopK]>;
 }
 

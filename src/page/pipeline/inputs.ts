@@ -27,6 +27,15 @@ export async function soundOf(input: unknown): Promise<unknown> {
   return input instanceof Float32Array ? { samples: input, sampleRate: SAMPLE_RATE } : await fileOf(input);
 }
 
+/** Returns numbers: a list of them, or a file of float32 by its URL. @throws `invalid-input`, `network` */
+export async function floatsOf(input: unknown): Promise<Float32Array> {
+  if (input instanceof Float32Array) return input;
+  const file = await fileOf(input);
+  if (!(file instanceof Blob) || file.size % 4 !== 0)
+    throw new TabServeError('invalid-input', 'Expected a Float32Array, or the URL of a file of float32.');
+  return new Float32Array(await file.arrayBuffer());
+}
+
 /** Returns params with handlers' names: those of transformers.js have underscores. */
 export function camelCased(params: object): Record<string, unknown> {
   return Object.fromEntries(

@@ -14,6 +14,7 @@ const ALIASES = {
   asr: 'automatic-speech-recognition',
   ner: 'token-classification',
   'sentiment-analysis': 'text-classification',
+  'text-to-speech': 'text-to-audio',
 } as const;
 type Alias = keyof typeof ALIASES;
 type TaskOf<Name extends PipelineTask | Alias> = Name extends Alias ? (typeof ALIASES)[Name] : Name;

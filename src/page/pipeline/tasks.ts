@@ -4,7 +4,7 @@ import type { Params } from '../../contract/handler.js';
 import type { ChatMessage } from '../../shared/chat.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import type { PipelineTask } from './calls.js';
-import { camelCased, fileOf, knownOptions, listOf, soundOf } from './inputs.js';
+import { camelCased, fileOf, floatsOf, knownOptions, listOf, soundOf } from './inputs.js';
 import { PipelineTensor } from './tensor.js';
 
 /** A call, as a handler takes it. */
@@ -256,6 +256,21 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
       };
     },
   },
+  'text-to-audio': {
+    handler: 'text_to_speech',
+    async read(text: string, options?: { readonly speaker_embeddings?: unknown; readonly speed?: number }) {
+      const { speaker_embeddings: speaker, speed } = knownOptions(options, ['speaker_embeddings', 'speed']);
+      const write = ([{ audio }]: readonly [{ readonly audio: Sound }]): object => ({
+        audio: audio.samples,
+        sampling_rate: audio.sampleRate,
+      });
+      const params = {
+        ...(speaker !== undefined && { speakerEmbedding: Array.from(await floatsOf(speaker)) }),
+        ...(speed !== undefined && { speed }),
+      };
+      return { rows: [text], params, write: write as unknown as Call['write'] };
+    },
+  },
   'automatic-speech-recognition': {
     handlers: ['speech_to_text', 'speech_recognizer'],
     async read(
@@ -285,4 +300,9 @@ interface Part {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+}
+
+interface Sound {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
 }
