@@ -8,8 +8,10 @@ export interface About {
   readonly summary: string;
   /** The task; without it, it follows from what is opened. */
   readonly handler?: HandlerName;
-  /** What repositories serve, and the names of some. */
+  /** What repositories serve. */
   readonly hint: string;
+  /** The names of some. */
+  readonly examples: readonly string[];
   /** A model of the gallery, which is opened at once. */
   readonly own?: OwnModel;
   /** What an answer is, until there is one. */

@@ -10,14 +10,16 @@ export const ABOUTS = {
     title: 'Depth',
     summary: `Estimates how far each part of a photo is. ${OWN}`,
     handler: 'depth_estimator',
-    hint: 'It needs a model of depth estimation, for example onnx-community/depth-anything-v2-small or Xenova/dpt-hybrid-midas; or pick a folder, or drop it on the page.',
+    hint: 'It needs a model of depth estimation. Or pick a folder, or drop it on the page.',
+    examples: ['onnx-community/depth-anything-v2-small', 'Xenova/dpt-hybrid-midas'],
   },
   'cut-out': {
     title: 'Cut-out',
     summary:
       'Removes the background of a photo, by any model for that. The gallery’s small one knows people only; the models of repositories know things, hair and fur.',
     handler: 'background_remover',
-    hint: 'Another model, for example onnx-community/BiRefNet_lite-ONNX, onnx-community/ISNet-ONNX or Xenova/modnet; or pick a folder, or drop it on the page.',
+    hint: 'Another model cuts out more than people. Or pick a folder, or drop it on the page.',
+    examples: ['Xenova/modnet', 'onnx-community/BiRefNet_lite-ONNX', 'onnx-community/ISNet-ONNX'],
     own: {
       says: 'MediaPipe Selfie Segmentation (Apache-2.0, 0.5 MB) finds people.',
       url: 'models/selfie/model.onnx',
@@ -34,19 +36,22 @@ export const ABOUTS = {
     title: 'Click',
     summary: `Click an object in a photo: the model finds its outline. The photo is encoded once, and each click is quick. ${OWN}`,
     handler: 'promptable_segmenter',
-    hint: 'It needs a vision_encoder.onnx and a prompt_encoder_mask_decoder.onnx, for example Xenova/slimsam-77-uniform; or pick a folder, or drop it on the page.',
+    hint: 'It needs a vision_encoder.onnx and a prompt_encoder_mask_decoder.onnx. Or pick a folder, or drop it on the page.',
+    examples: ['Xenova/slimsam-77-uniform'],
   },
   search: {
     title: 'Search',
     summary: `Finds photos by words, yours among them: a model such as CLIP compares texts with images. ${OWN}`,
     handler: 'image_text_embedder',
-    hint: 'It needs a vision_model.onnx and a text_model.onnx, for example Xenova/clip-vit-base-patch32 or Xenova/mobileclip_s0; or pick a folder, or drop it on the page.',
+    hint: 'It needs a vision_model.onnx and a text_model.onnx. Or pick a folder, or drop it on the page.',
+    examples: ['Xenova/mobileclip_s0', 'Xenova/clip-vit-base-patch32'],
   },
   entities: {
     title: 'Entities',
     summary: `Finds names in a text: of people, places and organizations, or whatever the model was trained for. ${OWN}`,
     handler: 'token_classifier',
-    hint: 'It needs a model of token classification, for example Xenova/bert-base-NER; or pick a folder, or drop it on the page.',
+    hint: 'It needs a model of token classification. Or pick a folder, or drop it on the page.',
+    examples: ['Xenova/bert-base-NER'],
     example: () =>
       byHand(
         marked('Ada Lovelace lived in London.', [
@@ -59,7 +64,8 @@ export const ABOUTS = {
     title: 'Questions',
     summary: `Answers a question by a part of a text. ${OWN}`,
     handler: 'question_answerer',
-    hint: 'It needs a model of question answering, for example Xenova/distilbert-base-cased-distilled-squad; or pick a folder, or drop it on the page.',
+    hint: 'It needs a model of question answering. Or pick a folder, or drop it on the page.',
+    examples: ['Xenova/distilbert-base-cased-distilled-squad'],
     example: () =>
       byHand(marked('Ada Lovelace lived in London.', [{ start: 22, end: 28, label: 'answer', color: '#4fd1a5' }])),
   },
@@ -68,6 +74,12 @@ export const ABOUTS = {
     summary:
       'A repository of Hugging Face by its address, or a folder of your own: see what it has and how large it is, then run it in this tab. The handler and its fields follow from its files.',
     hint: 'Write ORG/NAME or an address of huggingface.co, which is asked for the list of files; or pick a folder, or drop it anywhere on the page.',
+    examples: [
+      'sentence-transformers/all-MiniLM-L6-v2',
+      'Xenova/bge-small-en-v1.5',
+      'onnx-community/whisper-tiny.en',
+      'HuggingFaceTB/SmolLM2-135M-Instruct',
+    ],
   },
 } as const satisfies Readonly<Record<string, About>>;
 /** The pages, by the hash of their address. */

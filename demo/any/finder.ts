@@ -31,6 +31,8 @@ interface FinderOptions {
   readonly handler?: HandlerName;
   /** The line before anything was looked at. */
   readonly hint: string;
+  /** Repositories that the visitor can look at with a click. */
+  readonly examples: readonly string[];
 }
 
 interface FinderEvents {
@@ -42,7 +44,10 @@ interface FinderEvents {
 }
 
 /** Shows what a repository or a folder has, and how large it is, before anything of it is downloaded. */
-export function finder({ handler, hint }: FinderOptions, { changed, opened, announce }: FinderEvents): Finder {
+export function finder(
+  { handler, hint, examples }: FinderOptions,
+  { changed, opened, announce }: FinderEvents,
+): Finder {
   let looking = new AbortController();
   let contents: Contents | undefined;
 
@@ -73,6 +78,16 @@ export function finder({ handler, hint }: FinderOptions, { changed, opened, anno
       look,
       button('Pick a folder…', () => folder.click()),
       folder,
+    ),
+    el(
+      'div',
+      { class: 'actions', role: 'group', 'aria-label': 'Examples' },
+      ...examples.map((name) =>
+        button(name, () => {
+          field.value = name;
+          search.requestSubmit();
+        }),
+      ),
     ),
   );
   const noteElement = el('div', { class: 'note' });

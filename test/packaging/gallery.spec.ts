@@ -810,6 +810,8 @@ test('any model: of a repository of Hugging Face, the list of its files is asked
   await expect(page.getByText('text_reranker runs on onnx/')).toBeVisible(SLOW);
   expect(await answerOf(page)).toEqual(expect.arrayContaining([{ index: 0, score: expect.any(Number) }]));
   expect(complaints).toEqual([]);
+  await page.getByRole('group', { name: 'Examples' }).getByRole('button').first().click();
+  await expect.poll(() => asked).toContain('/api/models/sentence-transformers/all-MiniLM-L6-v2/revision/main');
 });
 
 test('upscaling: beside the browser’s own enlargement; a large photo is scaled down first @full', async ({
