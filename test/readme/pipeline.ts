@@ -1,6 +1,6 @@
 import { pipeline } from 'tabserve/pipeline'; // in place of '@huggingface/transformers'
 
-// A repository of the Hub by its name works alike: 'Xenova/distilbert-base-uncased-finetuned-sst-2-english'.
+// The name of a repository of the Hub works, too: 'Xenova/distilbert-base-uncased-finetuned-sst-2-english'.
 const classify = await pipeline('text-classification', '/models/languages/', { device: 'wasm' });
 console.log(await classify('Wo ist der Bahnhof?')); // [{ label: 'German', score: 0.96 }]
 
