@@ -7,6 +7,7 @@ import type { Precision } from '../../contract/precisions.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { load, type LoadOptions } from '../client/connect.js';
 import type { PipelineCalls, PipelineTask } from './calls.js';
+import { addressOf, optionsOf } from './inputs.js';
 import { TASKS } from './tasks.js';
 
 /** Other names of tasks, as transformers.js has them. */
@@ -27,9 +28,6 @@ const BACKENDS: Readonly<Record<string, readonly BackendName[] | undefined>> = {
   webgpu: ['webgpu'],
   webnn: ['webnn'],
 };
-
-/** A repository of the Hub by its name alone. */
-const REPOSITORY = /^[\w.-]+\/[\w.-]+$/;
 
 /** What a pipeline needs of a client, such as that of `load` here or in `tabserve/node`. */
 interface PipelineClient {
@@ -72,15 +70,15 @@ export type Pipeline<Task> = (Task extends PipelineTask ? PipelineCalls[Task] : 
  *   `load` throws
  */
 export async function pipeline<Name extends PipelineTask | Alias>(
-  given: Name,
+  name: Name,
   model: string | URL | PipelineClient,
-  options: PipelineOptions = {},
+  options?: PipelineOptions | null,
 ): Promise<Pipeline<TaskOf<Name>>> {
-  const task = Object.hasOwn(ALIASES, given) ? ALIASES[given as Alias] : (given as PipelineTask);
+  const task = Object.hasOwn(ALIASES, name) ? ALIASES[name as Alias] : (name as PipelineTask);
   if (!Object.hasOwn(TASKS, task))
     throw new TabServeError(
       'invalid-input',
-      `task: expected ${Object.keys(TASKS).join(', ')}, got ${given}. load opens models of other tasks.`,
+      `task: expected ${Object.keys(TASKS).join(', ')}, got ${name}. load opens models of other tasks.`,
     );
   if (model === undefined || model === null)
     throw new TabServeError(
@@ -88,7 +86,11 @@ export async function pipeline<Name extends PipelineTask | Alias>(
       'model: expected a repository, a URL or a client. No task has a default model.',
     );
   const { handler, handlers = [handler], read } = TASKS[task];
-  const client = isClient(model) ? model : await opened(model, handler, options);
+  const given = optionsOf(options);
+  const unused = isClient(model) ? Object.keys(given)[0] : undefined;
+  if (unused !== undefined)
+    throw new TabServeError('invalid-input', `${unused}: a client has its options already. Pass it to load.`);
+  const client = isClient(model) ? model : await opened(model, handler, given);
   try {
     const found = (await client.describe()).handler;
     if (!handlers.includes(found))
@@ -97,7 +99,8 @@ export async function pipeline<Name extends PipelineTask | Alias>(
         `${task} reads the results of ${handlers.join(' or ')}, and the model's handler is ${found}.`,
       );
   } catch (error) {
-    await client.dispose();
+    // What was wrong first is told.
+    await client.dispose().catch(() => {});
     throw error;
   }
   const call = async (...args: readonly never[]): Promise<unknown> => {
@@ -119,18 +122,16 @@ async function opened(
   handler: string | undefined,
   options: PipelineOptions,
 ): Promise<PipelineClient> {
-  const { device = 'auto', dtype, revision, progress_callback: onMessage, ...rest } = options;
-  if (!Object.hasOwn(BACKENDS, device))
+  const { device, dtype, revision, progress_callback: onMessage, ...rest } = options;
+  if (!Object.hasOwn(BACKENDS, device ?? 'auto'))
     throw new TabServeError('invalid-input', `device: expected ${Object.keys(BACKENDS).join(', ')}, got ${device}.`);
   if (isPlainObject(dtype))
     throw new TabServeError(
       'invalid-input',
       'dtype: expected one precision. For one of each file, set config: { engine: { dtype } }.',
     );
-  const at = revision === undefined ? '' : `@${revision}`;
-  const url = typeof model === 'string' && REPOSITORY.test(model) ? `hf:${model}${at}` : model;
-  const backends = BACKENDS[device];
-  return await load(url, {
+  const backends = BACKENDS[device ?? 'auto'];
+  return await load(addressOf(model, revision), {
     ...rest,
     ...(handler !== undefined && { handler }),
     ...(backends && { backends }),

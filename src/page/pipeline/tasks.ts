@@ -1,10 +1,11 @@
 /** How the calls of each pipeline become rows of a handler, and its results those of transformers.js. */
+import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Params } from '../../contract/handler.js';
 import type { ChatMessage } from '../../shared/chat.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import type { PipelineTask } from './calls.js';
-import { camelCased, fileOf, floatsOf, knownOptions, listOf, soundOf } from './inputs.js';
+import { camelCased, fileOf, floatsOf, knownOptions, listOf, optionsOf, soundOf } from './inputs.js';
 import { PipelineTensor } from './tensor.js';
 
 /** A call, as a handler takes it. */
@@ -34,9 +35,9 @@ function perInput<Result>(isList: boolean, write: (result: Result) => unknown): 
   return (results) => (isList ? results.map(write) : write(results[0]!));
 }
 
-/** Returns the param `topK`: `null` asks for all classes. */
+/** Returns the param `topK`: `null` asks for all classes, whatever the model's config says. */
 function topKOf(count: number | null): Params {
-  return count === null ? {} : { topK: count };
+  return { topK: count ?? Number.MAX_SAFE_INTEGER };
 }
 
 const classes = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
@@ -49,7 +50,7 @@ const classes = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
 
 /** @param key of the text in a result */
 const written = (key: string): Task['read'] =>
-  function read(input: unknown, params: object = {}) {
+  function read(input: unknown, params?: object | null) {
     const write = (results: readonly { readonly text: string }[]): unknown =>
       results.map(({ text }) => ({ [key]: text }));
     return { rows: listOf(input).inputs, params: camelCased(params), write };
@@ -150,7 +151,7 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
   },
   'feature-extraction': {
     handler: 'text_feature_extractor',
-    read(input: unknown, options: { readonly pooling?: string; readonly normalize?: boolean } = {}) {
+    read(input: unknown, options?: { readonly pooling?: string; readonly normalize?: boolean }) {
       const { pooling = 'none', normalize = false } = knownOptions(options, ['pooling', 'normalize']);
       if (!Object.hasOwn(POOLING, pooling))
         throw new TabServeError(
@@ -171,10 +172,21 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
   'text2text-generation': { handler: 'text_to_text', read: written('generated_text') },
   'text-generation': {
     handler: 'text_generator',
-    read(input: unknown, given: { readonly return_full_text?: boolean; readonly tools?: readonly unknown[] } = {}) {
-      const { return_full_text: isFull = true, tools, ...params } = given;
+    read(
+      input: unknown,
+      given?: { readonly return_full_text?: boolean | null; readonly tools?: readonly unknown[] | null },
+    ) {
+      const { return_full_text: full, tools, ...params } = optionsOf(given);
+      const isFull = full ?? true;
+      if (typeof isFull !== 'boolean')
+        throw new TabServeError(
+          'invalid-input',
+          `return_full_text: expected true or false, got ${describeValue(full)}.`,
+        );
       if (!isChat(input) && typeof input !== 'string')
         throw new TabServeError('invalid-input', 'Expected a text, or a list of messages. Pass several one by one.');
+      if (tools && !isChat(input))
+        throw new TabServeError('invalid-input', 'tools: they need a list of messages. Pass the text as a message.');
       const rows = [isChat(input) ? { messages: input, ...(tools && { tools }) } : input];
       const write = ([{ text }]: readonly [{ readonly text: string }]): unknown => {
         const message = { role: 'assistant', content: text };
@@ -221,13 +233,15 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
       const { threshold = 0.1, top_k: most } = knownOptions(options, ['threshold', 'top_k']);
       const { inputs, isList } = listOf(input);
       const rows = await Promise.all(inputs.map(fileOf));
+      if (most !== undefined && most !== null && !(Number.isSafeInteger(most) && most > 0))
+        throw new TabServeError('invalid-input', `top_k: expected an integer ≥ 1, got ${describeValue(most)}.`);
       const write = perInput(isList, (found: readonly unknown[]) => found.slice(0, most ?? undefined));
       return { rows, params: { scoreThreshold: threshold, labels: [labels].flat() }, write };
     },
   },
   'image-to-text': {
     handler: 'image_to_text',
-    async read(input: unknown, params: object = {}) {
+    async read(input: unknown, params?: object | null) {
       const { inputs, isList } = listOf(input);
       const rows = await Promise.all(inputs.map(fileOf));
       const write = ({ text }: { readonly text: string }): unknown => [{ generated_text: text }];
@@ -236,7 +250,8 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
   },
   'depth-estimation': {
     handler: 'depth_estimator',
-    async read(input: unknown) {
+    async read(input: unknown, options?: object) {
+      knownOptions(options, []);
       const { inputs, isList } = listOf(input);
       const write = (found: Depth): object => ({
         predicted_depth: new PipelineTensor([found.height, found.width], found.depth),
@@ -247,7 +262,8 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
   },
   'background-removal': {
     handler: 'background_remover',
-    async read(input: unknown) {
+    async read(input: unknown, options?: object) {
+      knownOptions(options, []);
       const rows = await Promise.all(listOf(input).inputs.map(fileOf));
       return {
         rows,
@@ -275,9 +291,10 @@ export const TASKS: Readonly<Record<PipelineTask, Task>> = {
     handlers: ['speech_to_text', 'speech_recognizer'],
     async read(
       input: unknown,
-      given: { readonly return_timestamps?: boolean | string; readonly chunk_length_s?: number } = {},
+      given?: { readonly return_timestamps?: boolean | string | null; readonly chunk_length_s?: number },
     ) {
-      const { return_timestamps: times = false, chunk_length_s: seconds, ...params } = given;
+      const { return_timestamps, chunk_length_s: seconds, ...params } = optionsOf(given);
+      const times = return_timestamps ?? false;
       const { inputs, isList } = listOf(input);
       const write = ({ text, parts }: { text: string; parts?: readonly Part[] }): object => ({
         text,

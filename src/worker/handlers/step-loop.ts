@@ -1,3 +1,4 @@
+import { asTabServeError } from '../../contract/errors.js';
 import type { MaybePromise } from '../../contract/handler.js';
 import { abortError } from '../../shared/abort.js';
 import { nextTask } from '../../shared/next-task.js';
@@ -49,8 +50,14 @@ export class StepLoop<State> {
       checkLength(states, waiting.length);
       for (const [index, { resolve }] of waiting.entries()) resolve(states[index]!);
     } catch (error) {
-      if (waiting.length === 1 || endsAll(error)) throw error;
+      if (waiting.length === 1 || endsStep(error)) throw error;
       for (const one of waiting) await this.#together([one]).catch(one.reject);
     }
   }
+}
+
+/** Returns whether an error ends all rows of a step. An abort does not: a step has no signal but that of one of its rows. */
+function endsStep(error: unknown): boolean {
+  const { code } = asTabServeError(error);
+  return code === 'batch-contract' || (code !== 'aborted' && endsAll(error));
 }

@@ -90,6 +90,32 @@ test('a step that returns another number of states is refused', async () => {
   await expect(loop.run(1, signal).next()).rejects.toMatchObject({ code: 'batch-contract' });
 });
 
+test('a step that returns too many states for several rows is refused: no row is tried alone', async () => {
+  const steps: number[] = [];
+  const loop = new StepLoop<number>((states) => {
+    steps.push(states.length);
+    return states.length > 1 ? [...states, 0] : states;
+  });
+  const settled = await Promise.allSettled([1, 2, 3].map((state) => takeTwo(loop.run(state, signal))));
+  expect(settled.map((one) => (one.status === 'rejected' ? one.reason.code : one.value))).toContain('batch-contract');
+  expect(steps.filter((length) => length > 1)).toHaveLength(1);
+});
+
+async function takeTwo(states: AsyncIterator<number>): Promise<string> {
+  await states.next();
+  await states.next();
+  return 'two';
+}
+
+test('an abort that a step throws for one row ends only that row', async () => {
+  const { until } = countdown((states) => {
+    if (states.includes(20)) throw new TabServeError('aborted', 'The call was aborted.');
+  });
+  const [good, bad] = await Promise.allSettled([until(5, 1), until(22, 1)]);
+  expect(good).toEqual({ status: 'fulfilled', value: [4, 3, 2, 1] });
+  expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'aborted' } });
+});
+
 test('a handler of one’s own: requests at the same time share the runs of the model', async () => {
   // Of Fibonacci's kind: the next value is the sum of the last two.
   const handler = await createTestHandler(Forecaster, {
