@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { TabServeError } from '../../contract/errors.js';
+import { messageOf, TabServeError } from '../../contract/errors.js';
 import { unknownName } from '../cli/flags.js';
 import { TEMPLATE_NAMES, TEMPLATES, type Framework, type Template, type TemplateName } from './templates.js';
 
@@ -28,7 +28,7 @@ export function createApp({ folder, template, framework, tabserve }: Choice, { t
   const name = checkFolder(folder);
   const task = `tasks/${template}`;
   const layers = ['common', `frameworks/${framework}`, `${task}/common`, `${task}/${framework}`];
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   let manifest: Json = {};
   for (const layer of layers.map((layer) => join(templates, layer)).filter((layer) => existsSync(layer))) {
     cpSync(layer, folder, { recursive: true });
@@ -69,6 +69,19 @@ export function checkFolder(folder: string): string {
       `${folder} is ${isFile ? 'a file' : 'a folder that has files'}. Name a new folder, or an empty one.`,
     );
   return name;
+}
+
+/** @throws `invalid-input` if the folder cannot be made, such as below a file, or without the right to write */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    throw new TabServeError(
+      'invalid-input',
+      `${folder} cannot be made: ${messageOf(cause)}. Name a folder that you may write to.`,
+      { cause },
+    );
+  }
 }
 
 /** Returns the name of a template. @throws `invalid-input` if there is no such template */

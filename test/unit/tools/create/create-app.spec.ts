@@ -79,6 +79,9 @@ test('a folder that has files is refused, and left as it is; one with only a rep
   expect(readdirSync(app)).toEqual(before);
   writeFileSync(join(folder, 'file'), '');
   expect(() => createApp({ ...choice, folder: join(folder, 'file') }, SOURCES)).toThrow('is a file. Name a new folder');
+  expect(() => createApp({ ...choice, folder: join(folder, 'file', 'app') }, SOURCES)).toThrow(
+    expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('Name a folder that you may') }),
+  );
 });
 
 for (const name of ['My App', 'node_modules', '.hidden', '_app', 'a'.repeat(215)])
