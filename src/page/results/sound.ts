@@ -1,4 +1,5 @@
 /** What an app does with sound that a handler has made. */
+import { TabServeError } from '../../contract/errors.js';
 import { unlessAborted } from '../../shared/abort.js';
 import type { Samples } from '../../shared/wav.js';
 import type { SpokenAudio } from '../../worker/outputs/spoken-text.js';
@@ -11,6 +12,20 @@ export function toAudioBuffer(
   const buffer = context.createBuffer(1, samples.length, sampleRate);
   buffer.copyToChannel(samples as Float32Array<ArrayBuffer>, 0);
   return buffer;
+}
+
+/** Milliseconds in which a context starts that may. Before the first click, a browser that plays nothing never says so. */
+const START_MS = 1_000;
+
+/** Starts a context. @throws `unsupported` if it does not start, because nobody has clicked yet */
+async function resumed(context: AudioContext): Promise<void> {
+  if (globalThis.navigator?.userActivation?.hasBeenActive !== false) return await context.resume();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const refused = new Promise<never>((_, reject) => {
+    const message = 'The browser plays no sound before the first click or key on the page. Call it when one has come.';
+    timer = setTimeout(() => reject(new TabServeError('unsupported', message)), START_MS);
+  });
+  await Promise.race([context.resume(), refused]).finally(() => clearTimeout(timer));
 }
 
 /** The options of `playSpeech`. */
@@ -28,7 +43,8 @@ export interface PlaySpeechOptions {
  * ```ts
  * button.onclick = () => playSpeech(client.stream('Hello there. How are you?'));
  * ```
- * @throws `aborted` by the signal, and what the stream throws
+ * @throws `unsupported` if the browser plays nothing before the first click; `aborted` by the signal, and what the stream
+ *   throws
  */
 export async function playSpeech(
   parts: AsyncIterable<SpokenAudio>,
@@ -39,7 +55,7 @@ export async function playSpeech(
   let [count, end] = [0, 0];
   let heard: Promise<void> = Promise.resolve();
   const play = async (): Promise<void> => {
-    await context.resume();
+    await resumed(context);
     for await (const { audio, parts: own } of parts) {
       if (signal?.aborted) return;
       // The last item of a stream is the whole: it begins where its first part did.

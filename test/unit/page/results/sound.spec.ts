@@ -53,6 +53,26 @@ test('toWav: 16 bits, rounded and clamped; the file is read as it was written', 
   expect([wav.sampleRate, wav.length]).toEqual([22_050, 8]);
 });
 
+test('playSpeech before the first click fails, where the browser starts no context', async () => {
+  const { context, log } = fakeContext();
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  Object.defineProperty(globalThis, 'navigator', {
+    value: { userActivation: { hasBeenActive: false } },
+    configurable: true,
+  });
+  try {
+    const never = Object.assign(context, { resume: () => new Promise<void>(() => {}) });
+    const parts = (async function* parts() {
+      yield part(20, 0);
+    })();
+    await expect(playSpeech(parts, { context: never })).rejects.toMatchObject({ code: 'unsupported' });
+    expect(log).toEqual([]);
+  } finally {
+    if (before) Object.defineProperty(globalThis, 'navigator', before);
+    else Reflect.deleteProperty(globalThis, 'navigator');
+  }
+});
+
 test('toAudioBuffer: one channel with the samples', () => {
   const { context, log } = fakeContext();
   expect(toAudioBuffer(part(20, 0).audio, context)).toMatchObject({ channels: 1, length: 20, sampleRate: 1000 });
