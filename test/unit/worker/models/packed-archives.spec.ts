@@ -226,13 +226,12 @@ test("torch-workflow-archiver's .war: a graph whose models lie beside it, or in 
     minWorkers: 1,
     maxWorkers: 2,
     batchSize: 4,
-    maxBatchDelay: 100,
     nodes: { first: beside, second: beside },
     handler: {
       dag: { first: [], second: [] },
       nodeSettings: {
-        first: { batchSize: 2, retryAttempts: 1, timeout: 30_000 },
-        second: { batchSize: 4, retryAttempts: 1 },
+        first: { batchSize: 2, maxBatchDelay: 100, retryAttempts: 1, timeout: 30_000 },
+        second: { batchSize: 4, maxBatchDelay: 100, retryAttempts: 1 },
       },
     },
   });
