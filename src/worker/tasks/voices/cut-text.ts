@@ -1,7 +1,7 @@
 import { TabServeError } from '../../../contract/errors.js';
 
-/** Where a sentence ends: after its mark and closing quotes, before a space; after a mark of Chinese; at a new line. */
-const SENTENCES = /(?<=[.!?…]["'”’»)\]]*)\s+|(?<=[。！？｡][」』”’）]*)(?![」』”’）])|\s*\n\s*/u;
+/** Where a sentence ends within a line: after its mark and closing quotes, before a space; after a mark of Chinese. */
+const SENTENCES = /(?<=[.!?…]["'”’»)\]]*)\s+|(?<=[。！？｡][」』”’）]*)(?![」』”’）])/u;
 
 /** Where a sentence may be cut that is too long: after a comma and its like, and then at a space. */
 const CLAUSES = /(?<=[,;:،؛、，；：—–])/u;
@@ -15,7 +15,8 @@ const WORDS = /(?<=\s)/u;
  */
 export function cutText(text: string, fits: (part: string) => boolean): readonly string[] {
   return text
-    .split(SENTENCES)
+    .split('\n')
+    .flatMap((line) => line.split(SENTENCES))
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '')
     .flatMap((sentence) => cutAt(sentence, [CLAUSES, WORDS], fits));

@@ -2,7 +2,7 @@ import { asTabServeError, TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind, MaybePromise } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
-import type { Session, Tensors } from '../../../contract/tensors.js';
+import type { Tensors } from '../../../contract/tensors.js';
 import { checkKeys } from '../../../shared/check-keys.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { nextTask } from '../../../shared/next-task.js';
@@ -14,13 +14,12 @@ import type { SpokenAudio } from '../../outputs/spoken-text.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { readText } from '../../text/read-text.js';
 import { cutText } from './cut-text.js';
-import { openKokoro, voiceFiles } from './kokoro.js';
-import { openPiper } from './piper.js';
+import { voiceFiles } from './kokoro.js';
+import { openVoice } from './open-voice.js';
 import { TEXT_TO_SPEECH_SCHEMA } from './schemas.js';
-import { openSpeechT5, SPEAKER_FILE } from './speech-t5.js';
-import { openVits } from './vits.js';
-import type { SpokenSound, Voice, VoiceSettings, VoiceToken } from './voice.js';
-import { wordTimes } from './word-times.js';
+import { SPEAKER_FILE } from './speech-t5.js';
+import { joinParts, spokenPart } from './spoken-parts.js';
+import type { Voice, VoiceSettings, VoiceToken } from './voice.js';
 
 /** A text to be spoken, or its phonemes, as espeak-ng and its like write them. */
 export type SpeechInput = string | Blob | { readonly text: string } | { readonly phonemes: string };
@@ -277,7 +276,7 @@ export class TextToSpeech extends StagedHandler<
       await context.send(index, part);
       await nextTask();
     }
-    return joined(sounds, count, sampleRate);
+    return joinParts(sounds, count, sampleRate);
   }
 
   /** Makes each row's result. */
@@ -290,50 +289,4 @@ export class TextToSpeech extends StagedHandler<
       return transferResult(spoken, [spoken.audio.samples.buffer as ArrayBuffer]);
     });
   }
-}
-
-/** Opens a model by its inputs. @throws `model-config` if it is none that speaks */
-async function openVoice(model: Session, context: Context, config: Readonly<Record<string, unknown>>): Promise<Voice> {
-  const has = (...names: readonly string[]): boolean =>
-    names.every((name) => model.inputs.some((input) => input.name === name));
-  const rate = config['sampleRate'];
-  if (has('output_sequence', 'speaker_embeddings')) return await openSpeechT5(model, context, rate);
-  if (has('input', 'input_lengths', 'scales')) return await openPiper(model, context, rate);
-  if (has('input_ids', 'style', 'speed')) return await openKokoro(model, context, config);
-  if (has('input_ids') && model.outputs.some(({ name }) => name === 'waveform'))
-    return await openVits(model, context, rate);
-  const names = (infos: readonly { readonly name: string }[]): string =>
-    infos.map(({ name }) => `"${name}"`).join(', ');
-  throw new TabServeError(
-    'model-config',
-    `text_to_speech runs VITS, SpeechT5, Kokoro and Piper. This model is none of them: its inputs are ${names(model.inputs)}, its outputs ${names(model.outputs)}.`,
-  );
-}
-
-/** Returns a part as an answer of its own, whose times count from the start of the whole. */
-function spokenPart(
-  text: string,
-  tokens: readonly VoiceToken[],
-  { samples, durations }: SpokenSound,
-  start: number,
-  sampleRate: number,
-): SpokenAudio {
-  const seconds = samples.length / sampleRate;
-  const words = durations && wordTimes(tokens, durations, seconds, start);
-  return { audio: { samples, sampleRate }, parts: [{ text, start, end: start + seconds }], ...(words && { words }) };
-}
-
-function joined(sounds: readonly SpokenAudio[], count: number, sampleRate: number): SpokenAudio {
-  const samples = new Float32Array(count);
-  let at = 0;
-  for (const { audio } of sounds) {
-    samples.set(audio.samples, at);
-    at += audio.samples.length;
-  }
-  const words = sounds.flatMap((one) => one.words ?? []);
-  return {
-    audio: { samples, sampleRate },
-    parts: sounds.flatMap(({ parts }) => parts),
-    ...(words.length > 0 && { words }),
-  };
 }

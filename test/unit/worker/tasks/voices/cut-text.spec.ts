@@ -21,3 +21,7 @@ test('cutText: a sentence that is too long is cut at its commas, and then at its
 test('cutText: a word that is too long', () => {
   expect(() => cutText('so incomprehensible', short)).toThrow(/"incomprehensible…" is longer than the model can speak/);
 });
+
+test('a long run of spaces is no work: by the square of its length, it would take minutes', () => {
+  expect(cutText(`a${' '.repeat(200_000)}a`, () => true)).toHaveLength(1);
+});

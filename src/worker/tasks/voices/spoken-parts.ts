@@ -1,0 +1,33 @@
+/** The spoken parts of a text, and the whole that they are joined to. */
+import type { SpokenAudio } from '../../outputs/spoken-text.js';
+import type { SpokenSound, VoiceToken } from './voice.js';
+import { wordTimes } from './word-times.js';
+
+/** Returns a part as an answer of its own, whose times count from the start of the whole. */
+export function spokenPart(
+  text: string,
+  tokens: readonly VoiceToken[],
+  { samples, durations }: SpokenSound,
+  start: number,
+  sampleRate: number,
+): SpokenAudio {
+  const seconds = samples.length / sampleRate;
+  const words = durations && wordTimes(tokens, durations, seconds, start);
+  return { audio: { samples, sampleRate }, parts: [{ text, start, end: start + seconds }], ...(words && { words }) };
+}
+
+/** Joins parts. @param count how many samples they have together */
+export function joinParts(sounds: readonly SpokenAudio[], count: number, sampleRate: number): SpokenAudio {
+  const samples = new Float32Array(count);
+  let at = 0;
+  for (const { audio } of sounds) {
+    samples.set(audio.samples, at);
+    at += audio.samples.length;
+  }
+  const words = sounds.flatMap((one) => one.words ?? []);
+  return {
+    audio: { samples, sampleRate },
+    parts: sounds.flatMap(({ parts }) => parts),
+    ...(words.length > 0 && { words }),
+  };
+}
