@@ -107,6 +107,7 @@ export const MUTANTS = [
   ['worker/generation/join-rows.ts', "side === 'left' ? length - row.length : 0", '0'],
   ['worker/generation/step-schedule.ts', 'this.#expected.delete(row);', ''],
   ['worker/generation/prefix-cache.ts', '=== other.tokens.length) this.#kept', '=== entry.tokens.length) this.#kept'],
+  ['worker/generation/yes-or-no.ts', 'prompt.length > head.length && ', ''],
   ['worker/generation/grammar/automaton.ts', 'this.#visit(grammar.parts.length);', ''],
   ['worker/generation/grammar/guided-answer.ts', 'tokens[at] ?? 0', 'tokens[at] ?? 0xffff_ffff'],
   [

@@ -60,7 +60,8 @@ export class PrefixCache {
   }
 }
 
-function commonLength(one: readonly number[], other: readonly number[]): number {
+/** Returns how many tokens two rows have in common at their beginnings. */
+export function commonLength(one: readonly number[], other: readonly number[]): number {
   const most = Math.min(one.length, other.length);
   let length = 0;
   while (length < most && one[length] === other[length]) length += 1;

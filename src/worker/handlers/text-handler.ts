@@ -262,7 +262,11 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
   /** Returns the tokens of a text or a pair, in at most as many as row `index` may have. @throws `invalid-input` */
   protected encode(text: string, textPair: string | undefined, index: number, context: Context): Encoding {
     const limit = this.tokenLimit(index, context);
-    const encoding = this.#tokenizer.encode(text, textPair, limit);
+    return this.checked(this.#tokenizer.encode(text, textPair, limit), limit, context);
+  }
+
+  /** Returns an encoding, and warns if it was truncated to `limit` tokens. @throws `invalid-input` if it has no tokens */
+  protected checked<Own extends Encoding>(encoding: Own, limit: number, context: Context): Own {
     if (encoding.isTruncated)
       context.warn(
         `A text has more tokens than the limit of ${limit}, and was truncated. Pass its parts one by one if all of it counts.`,
@@ -276,7 +280,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
   }
 
   /** Returns an encoding. @throws `invalid-input` if it has no tokens */
-  protected filled(encoding: Encoding): Encoding {
+  protected filled<Own extends Encoding>(encoding: Own): Own {
     if (encoding.ids.length > 0) return encoding;
     throw new TabServeError(
       'invalid-input',

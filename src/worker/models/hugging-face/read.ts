@@ -34,6 +34,8 @@ const SENTENCES = 'modules.json';
  * class of a model that writes, and converted ones have no modules.json.
  */
 const EMBEDDING = /-embed(ding)?(-|$)/i;
+/** The same for those that rank texts, such as Qwen3-Reranker. */
+const RERANKER = /-rerank(er)?(-|$)/i;
 
 /** Returns the class of a handler's name. @throws `unknown-handler` */
 export type FindHandler = (name: string) => Promise<HandlerDescriptor>;
@@ -236,13 +238,16 @@ function contradictionOf(
 
 /**
  * Returns the name of the handler for a repository. One of sentence-transformers may name any architecture, such as the
- * one that it was trained as, and so may a language model whose name says that it makes vectors. If a model has no head, its inputs say whether it is one of texts or of images.
+ * one that it was trained as, and so may a
+ * language model whose name says that it makes vectors, or ranks texts. If a model has no head, its inputs say whether it is one of texts or of images.
  */
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config) ?? '';
   const found = handlerOf(config);
-  const makesVectors = found === 'text_generator' && EMBEDDING.test(modelNameOf(source.url));
-  if (makesVectors || (mayBeOfSentences(found) && (await source.has(SENTENCES)))) return 'text_feature_extractor';
+  const name = found === 'text_generator' ? modelNameOf(source.url) : '';
+  if (RERANKER.test(name)) return 'text_reranker';
+  if (EMBEDDING.test(name) || (mayBeOfSentences(found) && (await source.has(SENTENCES))))
+    return 'text_feature_extractor';
   if (found !== architecture || !architecture.endsWith('Model') || knownArchitecture(architecture)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;

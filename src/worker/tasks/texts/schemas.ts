@@ -60,6 +60,7 @@ export const TEXT_FEATURE_EXTRACTOR_SCHEMA: ConfigSchema = {
 export const TEXT_RERANKER_SCHEMA: ConfigSchema = {
   topK: { type: 'integer', minimum: 1 },
   activation: { enum: ['sigmoid', 'identity'], default: 'sigmoid' },
+  instruction: { type: 'string' },
 };
 
 export const TOKEN_CLASSIFIER_SCHEMA: ConfigSchema = {

@@ -3,17 +3,21 @@ import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { TensorInfo, Tensors } from '../../../contract/tensors.js';
+import type { YesOrNo } from '../../generation/yes-or-no.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores, logistic, topK } from '../../outputs/scores.js';
-import { toFloats } from '../../tensors/tensors.js';
+import { from, toFloats } from '../../tensors/tensors.js';
 import { checkKeys } from '../../../shared/check-keys.js';
+import { loadScript } from '../../../shared/load-script.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { underivable } from '../../../shared/hugging-face.js';
 import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { readText } from '../../text/read-text.js';
 import type { Encoding } from '../../text/tokenizer.js';
+import { declareStandard } from '../../handlers/handler-contract.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
 import { floatOutput } from '../../outputs/floats.js';
+import { INSTRUCTION, judgementOf, MOST_TOKENS, type Judgement } from './judgement.js';
 import { TEXT_RERANKER_SCHEMA } from './schemas.js';
 
 /** The input of one row: what is searched for, and the texts to rank. */
@@ -35,6 +39,11 @@ export interface TextRerankerParams extends TextParams {
    * @default 'sigmoid'
    */
   readonly activation?: 'sigmoid' | 'identity';
+  /**
+   * What a language model is told to look for, such as "Given a question, retrieve passages that answer it". Default:
+   * what the card of Qwen3-Reranker says. Other models take none.
+   */
+  readonly instruction?: string;
 }
 
 /** A text with its score. */
@@ -49,6 +58,10 @@ export interface RankedText {
  * Ranks texts by how well they answer a query, as `rank` of sentence-transformers' `CrossEncoder` does: the model reads
  * the query and each text together. Its output `[rows, 1]` holds a number for each pair. A repository of
  * sentence-transformers names its own `activation`.
+ *
+ * A language model, such as Qwen3-Reranker, reads the prompt of that model's card, and its number is the logit of "yes"
+ * minus that of "no". What the texts of a query have in common runs once. A repository of a language model is opened so
+ * if its name says that it ranks (`Qwen3-Reranker-0.6B-ONNX`).
  * @sample { "input": { "query": "How do I get a new password?", "texts": ["You can return an article within 30
  *   days.", "Your password is reset by a link in an e-mail.", "We deliver to all countries of the EU."] } }
  * @input `{ query, texts }`
@@ -75,14 +88,27 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
 
   static override readonly schema: ConfigSchema = TEXT_RERANKER_SCHEMA;
 
-  /** Opens the model. @throws `model-config` if its output has more than one number for each pair */
+  /** Of a language model. */
+  #judge: YesOrNo | undefined;
+
+  /**
+   * Opens the model.
+   * @throws `model-config` if its output has more than one number for each pair, and it is no language model either
+   */
   override async initialize(context: Context): Promise<void> {
-    await super.initialize(context);
+    const keeps = (output: string): boolean => output === 'logits' || output.startsWith('present');
+    await super.initialize({ ...context, open: (name) => context.open(name, { keeps }) });
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const { name, dims } = this.outputInfo;
     const count = dims.at(-1);
-    if (dims.length <= 2 && (count === 1 || typeof count !== 'number' || dims.length < 2)) return;
-    throw severalNumbers(name, dims);
+    if (name === 'logits' && dims.length === 3) {
+      const Judge = await loadScript(async () => (await import('../../generation/yes-or-no.js')).YesOrNo);
+      this.#judge = new Judge(this.model, this.tokenizer);
+    } else if (this.config['instruction'] !== undefined) {
+      throw new TabServeError('model-config', `handler.instruction: ${NO_INSTRUCTION}`);
+    } else if (dims.length > 2 || (dims.length === 2 && typeof count === 'number' && count !== 1)) {
+      throw severalNumbers(name, dims);
+    }
   }
 
   protected override async encodeRow(
@@ -99,8 +125,35 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
         'invalid-input',
         `texts[${wrong}]: expected a text, got ${describeValue(input.texts[wrong])}.`,
       );
+    const instruction = this.param<string | undefined>('instruction', index, context);
+    if (instruction !== undefined && !this.#judge)
+      throw new TabServeError('invalid-input', `params.instruction: ${NO_INSTRUCTION}`);
     const pairs = input.texts.map(async (textPair: unknown) => await readText({ text: input.query, textPair }));
-    return (await Promise.all(pairs)).map(({ text, textPair }) => this.encode(text, textPair, index, context));
+    const texts = await Promise.all(pairs);
+    if (!this.#judge) return texts.map(({ text, textPair }) => this.encode(text, textPair, index, context));
+    const most = Math.min(this.tokenLimit(index, context), MOST_TOKENS);
+    return texts.map(({ text: query, textPair }) => {
+      const asked = { query, text: textPair!, instruction: instruction ?? INSTRUCTION };
+      return this.checked(judgementOf(asked, this.tokenizer, most), most, context);
+    });
+  }
+
+  /** Runs the model on all pairs at once, or a language model on one after the other. */
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    const judge = this.#judge;
+    if (!judge || !this.modelRows(0, context)) return await super.inference(inputs, context);
+    const numbers: number[] = [];
+    for (let row = 0; row < context.systemProperties.batchSize; row++) {
+      const judgements = this.modelRows(row, context)!.encodings as readonly Judgement[];
+      const prompts = judgements.map(({ ids }) => ids);
+      numbers.push(...(await judge.ask(prompts, judgements[0]!.head, context)));
+    }
+    const data = Float32Array.from(numbers);
+    return { [this.outputInfo.name]: from({ dtype: 'float32', dims: [data.length, 1], data }) };
+  }
+
+  static {
+    declareStandard(this.prototype.inference);
   }
 
   /** Converts the model's output, `[rows, 1]`, to the texts of each row. */
@@ -123,6 +176,9 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
 
   protected override emptyResult: readonly RankedText[] = [];
 }
+
+const NO_INSTRUCTION =
+  'this model reads the query and the text alone. Only a language model, such as Qwen3-Reranker, takes an instruction.';
 
 function severalNumbers(name: string, dims: TensorInfo['dims']): TabServeError {
   return new TabServeError(
