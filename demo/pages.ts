@@ -51,7 +51,10 @@ export const GROUPS: readonly Group[] = [
   { title: 'Hear', pages: [demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice)] },
   {
     title: 'Write',
-    pages: [{ id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing }],
+    pages: [
+      { id: 'chat', title: 'Chat', open: async () => (await import('./chat/chat.js')).chat },
+      { id: 'writing', title: 'Writing', open: async () => (await import('./writing/writing.js')).writing },
+    ],
   },
   {
     title: 'Operate',

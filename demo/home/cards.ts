@@ -37,7 +37,11 @@ export function cards(): HTMLElement {
       yourModel('Entities', 'Questions'),
     ),
     group('Hear', card('voice', 'Voice', 'Detects speech, in a recording or live.', voice())),
-    group('Write', card('writing', 'Writing', 'Goes on with your tale.', writing())),
+    group(
+      'Write',
+      card('chat', 'Chat', 'Answers you, with tools.', chat()),
+      card('writing', 'Writing', 'Goes on with your tale.', writing()),
+    ),
     group(
       'Explain',
       card('reasons', 'Reasons', 'Shows which parts of a picture support the answer.', reasons()),
@@ -105,6 +109,15 @@ function text(): HTMLElement {
 function language(): HTMLElement {
   const { text, label, score } = results.language;
   return el('div', { class: 'card-text' }, el('p', {}, `“${text}”`), answer(label, score));
+}
+
+function chat(): HTMLElement {
+  return el(
+    'div',
+    { class: 'card-text' },
+    el('p', {}, 'What is (12 + 30) * 1.5?'),
+    el('code', {}, 'calculate(…) → 63'),
+  );
 }
 
 function writing(): HTMLElement {

@@ -48,6 +48,13 @@ const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   },
   Orientation: async (page) => await headline(page, /upside down/),
   Voice: async (page) => await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW),
+  async Chat(page) {
+    await page.getByText('Tokens', { exact: true }).click();
+    await page.getByRole('slider', { name: 'Length' }).fill('20');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('Once upon a time');
+    await page.getByRole('button', { name: 'Send', exact: true }).click(SLOW);
+    await expect(page.getByText(/^20 tokens,/)).toBeVisible(SLOW);
+  },
   async Writing(page) {
     await page.getByRole('slider', { name: 'Length' }).fill('20');
     await page.getByRole('button', { name: 'Write', exact: true }).click(SLOW);

@@ -33,6 +33,7 @@ const PAGES = [
   'Digits',
   'Orientation',
   'Voice',
+  'Chat',
   'Writing',
   'Reasons',
   'Backends',

@@ -483,6 +483,50 @@ test('people: the camera, which is free once the page is left @full', async ({
   expect(complaints).toEqual([]);
 });
 
+test('chat: an answer as JSON, a tool that must be called, and a photo for a model that reads pictures @full', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/chat`);
+  const field = page.getByRole('textbox', { name: 'Your message' });
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  const answers = page.locator('.chat-answer');
+  const ask = async (text: string): Promise<void> => {
+    await field.fill(text);
+    await field.press('Enter');
+    await expect(page.locator('.chat-asked').last()).toContainText(text);
+    await expect(send).toBeVisible(SLOW);
+  };
+  await expect(send).toBeEnabled(SLOW);
+  await page.getByRole('radio', { name: 'It must call one' }).check();
+  await ask('How many apples are there?');
+  await expect(answers.locator('.chat-call').first()).toContainText(/^(calculate|current_time)\(.*\) → ./);
+  await page.getByRole('radio', { name: 'No tools' }).check();
+  await page.getByText('Answer as JSON').click();
+  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await expect(answers).toHaveCount(0);
+  await ask('And who is sad?');
+  const said = JSON.parse((await answers.innerText()).replace('The model:', '')) as { mood: string; stars: number };
+  expect(['glad', 'sad', 'curious']).toContain(said.mood);
+  expect([1, 2, 3, 4, 5]).toContain(said.stars);
+  await page.getByText('Answer as JSON').click();
+
+  await expect(page.getByRole('button', { name: 'Add a photo…' })).toBeHidden();
+  await page.locator('input[webkitdirectory]').setInputFiles('test/models/pictures/smolvlm');
+  await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+  await expect(page.getByText('(image_text_to_text) runs on onnx/')).toBeVisible(SLOW);
+  await page.locator('.chat-form input[type=file]').setInputFiles('public/models/nanodet/samples/cat.jpg');
+  await expect(page.getByRole('img', { name: 'The photo for your message' })).toBeVisible();
+  await page.getByText('Tokens', { exact: true }).click();
+  await page.getByRole('slider', { name: 'Length' }).fill('10');
+  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await ask('What is in this picture?');
+  await expect(page.getByRole('img', { name: 'Your photo' })).toBeVisible();
+  await expect(page.getByText(/^\d+ tokens?,/)).toBeVisible(SLOW);
+  expect(complaints).toEqual([]);
+});
+
 test('writing: stopped; and when its worker is killed, it goes on with no word missing or doubled @full', async ({
   page,
   gallery,

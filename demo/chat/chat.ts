@@ -1,0 +1,308 @@
+/** The page on which a language model answers: about photos, with tools, with its thoughts, as JSON. */
+import '../styles/instruments.css';
+import '../styles/writing.css';
+import '../styles/repository.css';
+import '../styles/any.css';
+import '../styles/chat.css';
+import { load, type Client, type ModelLocation } from '../../src/index.js';
+import type { TextGenerator } from '../../src/worker.js';
+import { finder } from '../any/finder.js';
+import { literal } from '../demos/code.js';
+import type { Exhibit, Exhibited } from '../exhibit.js';
+import { chooses } from '../page/drop.js';
+import { button, el } from '../page/dom.js';
+import { described } from '../page/errors.js';
+import { Explained } from '../page/explained.js';
+import { milliseconds } from '../page/format.js';
+import { codePanel } from '../panels/code.js';
+import { noteLine } from '../panels/note.js';
+import { loadState } from '../panels/progress.js';
+import { inWords } from '../panels/words.js';
+import { codeOf } from './code.js';
+import { answer, type Answered, type Message } from './conversation.js';
+import { chatSettings } from './settings.js';
+import { thread } from './thread.js';
+
+/** A model that is opened, or is to be. */
+interface Opening {
+  readonly model: ModelLocation;
+  /** Undefined for the gallery's own. */
+  readonly name: string | undefined;
+  readonly bytes: number;
+  readonly dtype?: string | undefined;
+  readonly handler?: string | undefined;
+}
+
+const OURS: Opening = { model: 'models/writer/', name: undefined, bytes: 5_567_000 };
+const EXAMPLES = [
+  'HuggingFaceTB/SmolLM2-360M-Instruct',
+  'onnx-community/Qwen3-0.6B-ONNX',
+  'HuggingFaceTB/SmolVLM-256M-Instruct',
+];
+const QUESTIONS = ['Once upon a time there was a fox.', 'What is (12 + 30) * 1.5?', 'What time is it?'];
+/** The handlers that answer conversations. */
+const CHATS = new Set(['text_generator', 'image_text_to_text']);
+const NO_EYES =
+  'This model reads texts alone. Open one that reads pictures, such as HuggingFaceTB/SmolVLM-256M-Instruct, below.';
+
+export const chat: Exhibit = {
+  id: 'chat',
+  title: 'Chat',
+  summary:
+    'A language model answers on this device: about photos, with tools that this page runs, with its thoughts apart, as JSON of a schema. The gallery’s own model is a teller of tales; open a repository, and it is a helper.',
+  mount,
+};
+
+function mount(announce: (text: string) => void): Exhibited {
+  let client: Client<TextGenerator> | undefined;
+  let opening = new AbortController();
+  let wanted = OURS;
+  let readsPictures = false;
+  /** Ends the answer that is being written; undefined if there is none. */
+  let stop: AbortController | undefined;
+  let photo: Blob | undefined;
+  const messages: Message[] = [];
+
+  // ── What is seen ─────────────────────────────────────────────────────────────────────────────
+
+  const conversation = thread('Write something, or begin with one of these:', QUESTIONS, (question) => {
+    field.value = question;
+    field.focus();
+  });
+  const field = el('textarea', { class: 'text', rows: '2', 'aria-label': 'Your message', dir: 'auto' });
+  const sender = el('button', { type: 'submit', class: 'primary' }, 'Send');
+  const anew = button('Begin anew', () => {
+    stop?.abort();
+    messages.length = 0;
+    conversation.clear();
+    rate.textContent = '';
+    note.set('');
+    arrange();
+  });
+  const chooser = el('input', { type: 'file', accept: 'image/*', hidden: '', tabindex: '-1', 'aria-label': 'A photo' });
+  const adder = el('button', { type: 'button' }, 'Add a photo…');
+  const shown = el('span', { class: 'chat-photo', hidden: '' });
+  const noteElement = el('div', { class: 'note', id: 'note' });
+  const note = noteLine(noteElement, announce);
+  const rate = el('p', { class: 'rate-line' });
+  const progress = loadState(() => void open(wanted));
+  const runs = el('p', { class: 'quiet', role: 'status' });
+  const ours = button('Back to our model', () => void open(OURS));
+  const settings = chatSettings();
+  const code = codePanel();
+  const find = finder(
+    {
+      hint: 'It needs a language model in ONNX with a chat template. Or pick a folder, or drop it on the page.',
+      examples: EXAMPLES,
+    },
+    {
+      changed: () => {},
+      opened: ({ contents: { model, name }, bytes, dtype, handler }) =>
+        void open({ model, name, bytes, dtype, handler }),
+      announce,
+    },
+  );
+  const form = el(
+    'form',
+    { class: 'chat-form' },
+    field,
+    el('div', { class: 'actions' }, sender, adder, chooser, shown, anew),
+  );
+  const element = el(
+    'div',
+    { class: 'chat any' },
+    el(
+      'div',
+      { class: 'writing' },
+      el(
+        'section',
+        { class: 'writing-text', 'aria-label': 'Conversation' },
+        conversation.element,
+        form,
+        noteElement,
+        rate,
+      ),
+      el(
+        'div',
+        { class: 'writing-side' },
+        section('chat-model', 'In use', progress.element, runs, ours),
+        section('chat-how', 'Settings', settings.element),
+      ),
+    ),
+    section('chat-other', 'Another model', find.element),
+    code.element,
+  );
+
+  /** Shows what can be done now. */
+  function arrange(): void {
+    sender.textContent = stop ? 'Stop' : 'Send';
+    sender.disabled = !client;
+    anew.disabled = messages.length === 0;
+    ours.hidden = wanted === OURS;
+    adder.hidden = !readsPictures;
+  }
+
+  function setPhoto(given: Blob | undefined): void {
+    photo = given;
+    shown.hidden = !given;
+    shown.replaceChildren();
+    if (!given) return;
+    const url = URL.createObjectURL(given);
+    const image = el('img', { src: url, alt: 'The photo for your message' });
+    image.addEventListener('load', () => URL.revokeObjectURL(url));
+    image.addEventListener('error', () => {
+      URL.revokeObjectURL(url);
+      setPhoto(undefined);
+      note.refused(new Explained('This file is no picture that this browser reads. Choose a JPEG, PNG or WebP file.'));
+    });
+    shown.append(
+      image,
+      button('Remove', () => setPhoto(undefined)),
+    );
+  }
+
+  function takePhoto(file: Blob): void {
+    if (readsPictures) setPhoto(file);
+    else note.refused(new Explained(NO_EYES));
+  }
+
+  // ── The model ────────────────────────────────────────────────────────────────────────────────
+
+  function close(): void {
+    opening.abort();
+    stop?.abort();
+    void client?.dispose();
+    client = undefined;
+    readsPictures = false;
+    setPhoto(undefined);
+    runs.textContent = '';
+  }
+
+  async function open(what: Opening): Promise<void> {
+    close();
+    wanted = what;
+    const { signal } = (opening = new AbortController());
+    const { model, name, bytes, dtype, handler } = what;
+    progress.start(bytes, 'on the first backend that works');
+    arrange();
+    try {
+      const opened = (await load(model, {
+        signal,
+        onProgress: progress.progress,
+        ...(handler && { handler: handler as 'text_generator' }),
+        ...(dtype && { config: { engine: { dtype: dtype as 'q4' } } }),
+      })) as unknown as Client<TextGenerator>;
+      if (signal.aborted) return void opened.dispose();
+      client = opened;
+      const { handler: is } = await opened.describe();
+      if (signal.aborted) return;
+      if (!CHATS.has(is))
+        throw new Explained(`This is a model of ${is}, which answers no messages. The page “Any model” runs it.`);
+      readsPictures = is === 'image_text_to_text';
+      opened.on('fail', failed);
+      progress.done();
+      const { engine, name: backend, precision } = opened.backend!;
+      const how = `${engine}/${backend}${typeof precision === 'string' ? `, ${precision}` : ''}`;
+      runs.textContent = name
+        ? `${name} (${is}) runs on ${how}.`
+        : `Our own model (5.6 MB) runs on ${how}. It goes on with what you write, as an old tale would, and answers no questions. With “It must call one” or JSON, you see how any model is guided.`;
+      code.show(codeOf(literal(name === undefined ? '/models/writer/' : `https://huggingface.co/${name}`)));
+      announce('The model is ready.');
+    } catch (error) {
+      if (signal.aborted) return;
+      failed(error);
+    }
+    arrange();
+  }
+
+  function failed(error: unknown): void {
+    close();
+    const told = inFull(error);
+    progress.failed(told);
+    announce(`The model could not be opened. ${inWords(told).text}`);
+    arrange();
+  }
+
+  // ── The conversation ─────────────────────────────────────────────────────────────────────────
+
+  async function send(by: Client<TextGenerator>): Promise<void> {
+    const text = field.value.trim();
+    if (text === '' && !photo) return note.set('Write a message first.');
+    const own = (stop = new AbortController());
+    const before = messages.length;
+    const sent = photo;
+    note.set('');
+    try {
+      const { params } = settings;
+      const content = sent
+        ? [
+            { type: 'image', image: sent },
+            { type: 'text', text },
+          ]
+        : text;
+      messages.push({ role: 'user', content });
+      conversation.ask(text, sent);
+      field.value = '';
+      setPhoto(undefined);
+      arrange();
+      const answered = await answer(by, messages, params, conversation.answer(), own.signal);
+      rate.textContent = rateOf(answered);
+      announce(`The answer is complete. ${rate.textContent}`);
+    } catch (error) {
+      if (!own.signal.aborted) note.failed(inFull(error));
+      // A message that was refused would be refused with every later one.
+      if (messages.length === before + 1) messages.pop();
+    }
+    if (stop === own) stop = undefined;
+    arrange();
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (stop) stop.abort();
+    else if (client) void send(client);
+  });
+  field.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (client && !stop) void send(client);
+  });
+  chooses(adder, chooser, takePhoto);
+  code.show(codeOf(literal('/models/writer/')));
+  void open(OURS);
+
+  return {
+    element,
+    files: {
+      take(file, item) {
+        const entry = item?.webkitGetAsEntry();
+        if (entry?.isDirectory) find.takeFolder(entry as FileSystemDirectoryEntry);
+        else takePhoto(file);
+      },
+      refused: note.refused,
+    },
+    dispose() {
+      find.dispose();
+      close();
+      conversation.clear();
+    },
+  };
+}
+
+function section(id: string, title: string, ...children: readonly Node[]): HTMLElement {
+  return el('section', { 'aria-labelledby': id }, el('h2', { id }, title), ...children);
+}
+
+/** Of a model of the visitor's choice, the SDK's message says what is wrong, and what to do. */
+function inFull(error: unknown): unknown {
+  if (error instanceof Explained) return error;
+  const { code, message } = described(error);
+  return new Explained(`${code}: ${message}`);
+}
+
+function rateOf({ tokens, finishReason, wait, took }: Answered): string {
+  const perSecond = took > 0 && tokens > 1 ? ((tokens - 1) * 1000) / took : undefined;
+  const speed = perSecond === undefined ? '' : `, ${perSecond.toFixed(perSecond < 10 ? 1 : 0)} tokens/s`;
+  const cut = finishReason === 'length' ? ' It has the length that is set.' : '';
+  return `${tokens} ${tokens === 1 ? 'token' : 'tokens'}${speed}, the first after ${milliseconds(wait)}.${cut}`;
+}
