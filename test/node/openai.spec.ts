@@ -68,6 +68,14 @@ test('a chat answers as transformers does, whole and streamed, with its usage', 
   const { prompt, text: right, tokens } = prompts[0]!;
   const completion = await openai.completions.create({ model: 'llama', prompt, max_tokens: tokens.length });
   expect(completion.choices[0]!.text).toBe(right);
+  const ids = [prompts[0]!, prompts[1]!].map(({ input_ids }) => [...input_ids]);
+  const byTokens = await openai.completions.create({ model: 'llama', prompt: ids, max_tokens: tokens.length });
+  expect(byTokens.choices.map((choice) => choice.text)).toEqual([right, prompts[1]!.text]);
+  const foreign = openai.completions.create({ model: 'llama', prompt: [1, 100_257], max_tokens: 1 });
+  expect(await failureOf(foreign)).toMatchObject({
+    0: 400,
+    4: expect.stringContaining('100257 is no token of this model'),
+  });
   // The tokens are those of the text, and each is the most probable one.
   const { choices } = await openai.chat.completions.create({ ...asked, logprobs: true, top_logprobs: 2 });
   const written = choices[0]!.logprobs!.content!;

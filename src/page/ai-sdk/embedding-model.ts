@@ -47,8 +47,9 @@ export function tabserveEmbedding(
     // One batch after another, because many texts at once would fill the queue.
     supportsParallelCalls: false,
     async doEmbed({ values, dimensions, abortSignal, providerOptions }) {
+      const params = { ...providerParams(providerOptions), ...(dimensions !== undefined && { dimensions }) };
       const rows = await client
-        .handle(values, { params: providerParams(providerOptions), ...(abortSignal && { signal: abortSignal }) })
+        .handle(values, { params, ...(abortSignal && { signal: abortSignal }) })
         .catch((error: unknown) => {
           throw abortSignal?.aborted ? abortSignal.reason : error;
         });

@@ -15,6 +15,13 @@ export interface NormalizeParams {
    * @default true
    */
   readonly normalize?: boolean;
+  /**
+   * How many numbers of each vector are kept, the first ones, before normalize: for models that were trained for it
+   * (Matryoshka), such as nomic-embed-text-v1.5, EmbeddingGemma and Qwen3-Embedding. Default: all.
+   * @integer
+   * @minimum 1
+   */
+  readonly dimensions?: number;
 }
 
 /**
@@ -33,17 +40,20 @@ export interface EmbedOptions {
   readonly pool: (part: Tensor, index: number) => Embedding;
   /** Whether the vector of row `index` is divided by its norm. */
   readonly normalize: (index: number) => boolean;
+  /** How many numbers of the vector of row `index` are kept; undefined for all. */
+  readonly dimensions: (index: number) => number | undefined;
 }
 
 /**
  * Returns the function that converts the output `name` to the vector of a row, and transfers its buffer to the page.
- * It throws `inference-failed` if the vector has a number that is not finite.
+ * It throws `inference-failed` if the vector has a number that is not finite, and `invalid-input` if it has fewer
+ * numbers than `dimensions`.
  */
 export function embed(
   outputs: Tensors,
   name: string,
   rows: number,
-  { pool, normalize }: EmbedOptions,
+  { pool, normalize, dimensions }: EmbedOptions,
 ): (index: number) => Embedding {
   const given = numbersOf(outputs, name);
   const output: Tensor = { dtype: 'float32', dims: given.dims, data: toFloats(given) };
@@ -55,7 +65,18 @@ export function embed(
       );
     const pooled = pool(rowPart(name, output, index, rows), index);
     checkScores(pooled, 'logits');
-    const vector = normalize(index) ? unit(pooled) : pooled;
+    const kept = firstOf(pooled, dimensions(index));
+    const vector = normalize(index) ? unit(kept) : kept;
     return transferResult(vector, [vector.buffer]);
   };
+}
+
+/** Returns the first numbers of a vector. @throws `invalid-input` if it has fewer */
+function firstOf(vector: Embedding, dimensions = vector.length): Embedding {
+  if (dimensions > vector.length)
+    throw new TabServeError(
+      'invalid-input',
+      `params.dimensions: the model's vectors have ${vector.length} numbers, got ${dimensions}.`,
+    );
+  return dimensions === vector.length ? vector : vector.slice(0, dimensions);
 }

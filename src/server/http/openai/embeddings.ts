@@ -4,6 +4,7 @@ import type { ServedVersion } from '../../served-version.js';
 import { toBase64 } from '../base64.js';
 import { jsonResponse } from '../responses.js';
 import type { RouteContext } from '../route.js';
+import { inFieldNames, type FieldNames } from './field-names.js';
 import { textsOf } from './inputs.js';
 import { checkMakes, makesOther } from './models.js';
 import { checkKnown, wrongField, wrongValue, type Body } from './request.js';
@@ -14,6 +15,9 @@ interface Counted {
   readonly embedding: unknown;
   readonly usage?: { readonly promptTokens: number };
 }
+
+/** The params that are fields, too. */
+const PARAMS: FieldNames = new Map([['dimensions', 'dimensions']]);
 
 const FIELDS = ['model', 'input', 'encoding_format', 'dimensions', 'user'];
 
@@ -32,10 +36,14 @@ export async function embeddings(
   const { name } = served.options;
   return await served.run(async (client) => {
     const isCounted = served.options.description.resultForms?.includes('usage') === true;
-    const options = { signal: request.signal, timeout, ...(isCounted && { params: { result: 'usage' } }) };
+    const wanted = typeof dimensions === 'number' ? { dimensions } : {};
+    const options = { signal: request.signal, timeout, ...(isCounted && { params: { result: 'usage', ...wanted } }) };
     let tokens = 0;
-    const data = (await client.handle(texts, options)).map((result, index) => {
-      if (result instanceof PredictionError) throw result;
+    const results = await client.handle(texts, options).catch((error: unknown) => {
+      throw inFieldNames(error, PARAMS);
+    });
+    const data = results.map((result, index) => {
+      if (result instanceof PredictionError) throw inFieldNames(result, PARAMS);
       const { embedding: vector, usage } = isCounted ? (result as Counted) : { embedding: result };
       tokens += usage?.promptTokens ?? 0;
       if (!(vector instanceof Float32Array)) throw makesOther('vector', served);

@@ -41,11 +41,24 @@ function messageOf(message: unknown, where: string, takesImages: boolean): unkno
 /** The maximum number of texts of one request: they run as one batch. OpenAI's limit. */
 const MAX_TEXTS = 2048;
 
-/** Returns a field that is one text or several. @throws `invalid-input` for tokens, and for none or too many */
-export function textsOf(value: unknown, name: string): readonly string[] {
-  const texts: readonly unknown[] = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
+/** A text, or the ids of its tokens, as handlers take them. */
+type TextOrTokens = string | { readonly tokens: readonly number[] };
+
+/**
+ * Returns a field that is one text or several, each as it is or by the ids of its tokens, which are those of the
+ * model's own tokenizer.
+ * @throws `invalid-input` for anything else, and for none or too many
+ */
+export function textsOf(value: unknown, name: string): readonly TextOrTokens[] {
+  const isOne = typeof value === 'string' || isIds(value);
+  const texts: readonly unknown[] = isOne ? [value] : Array.isArray(value) ? value : [];
   if (texts.length > MAX_TEXTS)
     throw wrongField(name, `expected at most ${MAX_TEXTS}, got ${texts.length}.`, 'array_above_max_length');
   if (texts.length > 0 && texts.every((text) => typeof text === 'string')) return texts;
-  throw wrongValue(name, 'a text or a list of texts', value);
+  if (texts.length > 0 && texts.every(isIds)) return texts.map((tokens) => ({ tokens }));
+  throw wrongValue(name, 'a text, the ids of its tokens, or a list of either', value);
+}
+
+function isIds(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === 'number');
 }

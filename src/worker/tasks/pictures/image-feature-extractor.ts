@@ -84,6 +84,7 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
     return embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
       pool: (part, index) => this.#pool(part, index, context),
       normalize: (index) => this.param('normalize', index, context),
+      dimensions: (index) => this.param('dimensions', index, context),
     });
   }
 

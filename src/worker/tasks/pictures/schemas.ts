@@ -12,6 +12,7 @@ export const IMAGE_CLASSIFIER_SCHEMA: ConfigSchema = {
 export const IMAGE_FEATURE_EXTRACTOR_SCHEMA: ConfigSchema = {
   pooling: { enum: ['mean', 'cls'] },
   normalize: { type: 'boolean', default: true },
+  dimensions: { type: 'integer', minimum: 1 },
   layout: { enum: ['NCHW', 'NHWC'], readOnly: true },
 };
 

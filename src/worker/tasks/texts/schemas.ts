@@ -45,6 +45,7 @@ export const TEXT_FEATURE_EXTRACTOR_SCHEMA: ConfigSchema = {
   prompt: { type: 'string' },
   result: { enum: ['typed', 'usage'], default: 'typed' },
   normalize: { type: 'boolean', default: true },
+  dimensions: { type: 'integer', minimum: 1 },
   dense: {
     type: 'array',
     items: {

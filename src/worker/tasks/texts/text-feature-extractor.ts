@@ -14,7 +14,9 @@ import { embed, projection, type NormalizeParams } from '../../handlers/embed.js
 import { transferResult } from '../../outputs/transfer.js';
 import { readSafetensors } from '../../tensors/safetensors.js';
 import { codeOfParams } from '../../handlers/row.js';
-import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
+import { TextHandler, type TextInput, type TextParams } from '../../handlers/text-handler.js';
+import { isTokens, readTokens, type TokenInput } from '../../text/read-tokens.js';
+import type { Encoding } from '../../text/tokenizer.js';
 import { TEXT_FEATURE_EXTRACTOR_SCHEMA } from './schemas.js';
 import { floatOutput } from '../../outputs/floats.js';
 import type { TextHandlerConfig } from '../../handlers/text-handler.js';
@@ -91,7 +93,7 @@ export interface TextFeatureExtractorConfig extends TextHandlerConfig {
  * @answer the text's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
  *   `nearest`
  */
-export class TextFeatureExtractor extends TextHandler<Embedding> {
+export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextInput | TokenInput> {
   declare readonly paramsType?: TextFeatureExtractorParams;
 
   static override readonly huggingFace: HuggingFaceTask = {
@@ -143,6 +145,20 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     );
   }
 
+  /** Returns the tokens of a text, or those that the request has. */
+  protected override async encodeRow(
+    input: TextInput | TokenInput,
+    index: number,
+    context: Context,
+  ): Promise<readonly Encoding[]> {
+    if (!isTokens(input)) return await super.encodeRow(input, index, context);
+    const ids = readTokens(input, this.tokenizer);
+    const most = this.tokenLimit(index, context);
+    if (ids.length > most)
+      throw new TabServeError('invalid-input', `tokens: the model takes at most ${most} tokens, got ${ids.length}.`);
+    return [this.filled({ ids, typeIds: ids.map(() => 0) })];
+  }
+
   /** Returns the prompt of row `index`. */
   protected override prefix(index: number, context: Context): string {
     return this.#promptOf(this.param('prompt', index, context), 'invalid-input');
@@ -163,6 +179,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding> {
     const vector = embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
       pool: (part, index) => this.#pool(part, index, context),
       normalize: (index) => this.param('normalize', index, context),
+      dimensions: (index) => this.param('dimensions', index, context),
     });
     return (index) =>
       this.param('result', index, context) === 'usage' ? this.#counted(vector(index), index, context) : vector(index);

@@ -27,6 +27,7 @@ import type { ToolCallFormat, ToolChoice } from '../../generation/tool-calls/too
 import { loadScript } from '../../../shared/load-script.js';
 import { integers } from '../../tensors/tensors.js';
 import { readText } from '../../text/read-text.js';
+import { isTokens, readTokens, type TokenInput } from '../../text/read-tokens.js';
 import {
   GenerationHandler,
   type AnswerStep,
@@ -40,10 +41,11 @@ import { TEXT_GENERATOR_SCHEMA } from './schemas.js';
 export type { ReasoningPart, ToolCall, ToolCallPart } from '../../generation/answer-writer.js';
 export type { GeneratedText } from '../../handlers/generation-handler.js';
 
-/** The input of one row: a prompt, a Blob of UTF-8, or a conversation. */
+/** The input of one row: a prompt, a Blob of UTF-8, the ids of a prompt's tokens, or a conversation. */
 export type TextGeneratorInput =
   | string
   | Blob
+  | TokenInput
   | { readonly messages: readonly ChatMessage[]; readonly tools?: readonly unknown[] };
 
 /** The `params` of `text_generator`. */
@@ -159,7 +161,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     const param: ReadParam = (name) => this.param(name, index, context);
     if (typeof input === 'object' && input !== null && 'messages' in input)
       return this.promptOfText(await this.render(input, param), param);
-    const tokens = await this.#tokensOf(input);
+    const tokens = isTokens(input) ? readTokens(input, this.tokenizer) : await this.#tokensOf(input);
     checkPrompt(tokens, this.contextLength, this.facts.vocabularySize);
     return { tokens, settings: this.settingsOf(param, tokens.length), isContinued: true };
   }
@@ -184,7 +186,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     if (typeof input !== 'string' && !(input instanceof Blob))
       throw new TabServeError(
         'invalid-input',
-        `Expected a string, a Blob of UTF-8, or { messages, tools? }, got ${describeValue(input)}.`,
+        `Expected a string, a Blob of UTF-8, { messages, tools? }, or { tokens }, got ${describeValue(input)}.`,
       );
     const { text } = await readText(input);
     return this.tokenizer.encode(text, undefined, mostTokens(this.contextLength)).ids;

@@ -74,5 +74,9 @@ def make():
             requests = [{"input": text, "params": {}, "answer": sentences.encode(text)} for text in TEXTS]
             for name in prompts:
                 requests.append({"input": TEXTS[0], "params": {"prompt": name}, "answer": sentences.encode(TEXTS[0], prompt_name=name)})
+            if config_class is Qwen3Config:
+                # A part of the vector, as of models that were trained for it, and a text by its tokens.
+                requests.append({"input": TEXTS[0], "params": {"dimensions": 6}, "answer": sentences.encode(TEXTS[0], truncate_dim=6, normalize_embeddings=True)})
+                requests.append({"input": {"tokens": tokenizer(TEXTS[0])["input_ids"]}, "params": {}, "answer": sentences.encode(TEXTS[0])})
         rows.append({"architecture": architecture, "repository": repository, **({"gpu": ["webgpu"]} if repository == "embed-minilm" else {}), "requests": requests})
     answers("text_feature_extractor", rows)

@@ -113,7 +113,7 @@ test('fields of a request become params; what would change the answer and is not
     'invalid_request_error',
     'prompt',
     missing,
-    '400 prompt: expected a text or a list of texts, got nothing.',
+    '400 prompt: expected a text, the ids of its tokens, or a list of either, got nothing.',
   ]);
 });
 
@@ -538,7 +538,7 @@ test('embeddings, as lists and in base64, which the client asks for', async () =
     }),
   );
   expect(await plain.json()).toMatchObject({ data: [{ embedding: [...vector] }] });
-  for (const [field, value] of Object.entries({ input: [1, 2], dimensions: 2, encoding_format: 'hex', other: 1 }))
+  for (const [field, value] of Object.entries({ input: [1, 'a'], dimensions: 2, encoding_format: 'hex', other: 1 }))
     expect
       .soft(await failureOf(openai.embeddings.create({ model: 'writer', input: 'a', [field]: value } as never)), field)
       .toMatchObject({ 0: 400, 2: field });
