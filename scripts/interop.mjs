@@ -1,7 +1,8 @@
 /**
  * `npm run interop [-- --record]`: starts the real TorchServe, MLServer and KServe, asks them what
  * `test/node/interop.spec.ts` asks our server, and compares their answers with the recorded ones, and ours with them.
- * Then it kills each server while `remote` and a service worker ask it. `--record` writes the answers anew. Ends with code 3 where Python's packages cannot be had.
+ * Then it kills each server while `remote` and a service worker ask it. At last, OpenAI's and LangChain's clients for
+ * Python ask our server. `--record` writes the answers anew. Ends with code 3 where Python's packages cannot be had.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { environment } from './interop/environments.mjs';
 import { startKServe, startMlServer } from './interop/open-inference.mjs';
 import { packArchives } from './interop/archives.mjs';
+import { freePorts, startServer } from './interop/processes.mjs';
 import { packStore, startTorchServe } from './interop/torchserve.mjs';
 
 const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } });
@@ -72,6 +74,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abo
 
 process.exitCode = 0;
 for (const { servers, tests } of RUNS) process.exitCode ||= await runTests(servers, tests);
+process.exitCode ||= await askAsClients();
 
 /** Starts servers, runs tests that ask them, and returns the tests' exit code. */
 async function runTests(servers, tests) {
@@ -97,5 +100,26 @@ async function runTests(servers, tests) {
     return code ?? 1;
   } finally {
     await Promise.all(Object.values(running).map(({ stop }) => stop()));
+  }
+}
+
+/** Asks our server by OpenAI's and LangChain's clients for Python. Returns their exit code. */
+async function askAsClients() {
+  ended.signal.throwIfAborted();
+  const bin = environment('clients');
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const models = ['writer=public/models/writer', 'vectors=test/models/tasks/embed-minilm'];
+  const server = await startServer('node', ['dist/tools/cli/main.js', 'serve', ...models, '--port', String(port)], {
+    log: join(folder, 'clients.log'),
+    readyUrl: `${url}/ping`,
+  });
+  try {
+    const child = spawn(join(bin, 'python'), ['scripts/interop/clients.py', url], { stdio: 'inherit' });
+    ended.signal.addEventListener('abort', () => child.kill());
+    const [code] = await once(child, 'exit');
+    return code ?? 1;
+  } finally {
+    await server.stop();
   }
 }

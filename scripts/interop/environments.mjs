@@ -28,6 +28,7 @@ const PACKAGES = {
   mlserver: ['mlserver==1.7.1', 'numpy==1.26.4'],
   // Those of examples/kserve/requirements.txt.
   kserve: readFileSync('examples/kserve/requirements.txt', 'utf8').trim().split('\n'),
+  clients: ['openai==3.57.0', 'langchain-openai==1.7.4'],
 };
 
 /** Returns the folder with the commands of a server's environment; undefined if it is not there. */
