@@ -131,7 +131,7 @@ async function worker() {
 async function bundled(app, format) {
   const { output } = await build({
     input: 'app',
-    external: ['react'],
+    external: ['react', 'svelte', 'svelte/reactivity', 'vue'],
     platform: 'browser',
     write: false,
     logLevel: 'silent',

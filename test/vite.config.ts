@@ -70,7 +70,7 @@ export default defineConfig({
       { find: /^tabserve\/serving$/, replacement: source('serving') },
       { find: /^tabserve\/service-worker$/, replacement: source('service-worker') },
       { find: /^tabserve\/ai-sdk$/, replacement: source('ai-sdk') },
-      { find: /^tabserve\/react$/, replacement: source('react') },
+      { find: /^tabserve\/(react|vue|svelte)$/, replacement: source('$1') },
       { find: /^tabserve\/pipeline$/, replacement: source('pipeline') },
       { find: /^tabserve\/prompt-api$/, replacement: source('prompt-api') },
       { find: /^tabserve\/core$/, replacement: source('core') },

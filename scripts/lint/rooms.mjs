@@ -126,9 +126,9 @@ export const ROOMS = {
     imports: BOTH,
     types: ['page/ai-sdk'],
   },
-  'page/react': {
+  'page/frameworks': {
     runs: 'page',
-    what: 'The React hook, the entry `tabserve/react`: a store over a client that components share',
+    what: 'The entries `tabserve/react`, `tabserve/vue` and `tabserve/svelte`: a store over a client that components share',
     imports: [...BOTH, 'page/client', 'page/options', 'page/requests'],
     types: ['page/workers', 'worker/handlers'],
   },

@@ -177,7 +177,7 @@ export const MUTANTS = [
   ],
   ['page/results/hand-gesture.ts', 'const THUMB_OUT = 1.15', 'const THUMB_OUT = 1.9'],
   ['page/options/values.ts', "url.endsWith('/') ? url : `${url}/`", '`${url}/`'],
-  ['page/react/shared-client.ts', 'if (this.#state.client === client) this.#set(failedState(error));', ''],
+  ['page/frameworks/shared-client.ts', 'if (this.#state.client === client) this.#set(failedState(error));', ''],
   ['page/sharing/shared-sender.ts', 'const DRAIN_MS = 1000', 'const DRAIN_MS = 100_000'],
   // The server and the command line.
   ['server/shadow-report.ts', 'this.#pairs.size < MAX_PAIRS', 'this.#pairs.size < 2 * MAX_PAIRS'],

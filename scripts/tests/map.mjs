@@ -25,7 +25,7 @@ export const SPECS = {
   'src/page/ai-sdk/': { wasm: ['ai-sdk'], node: ['ai-sdk'] },
   'src/page/pipeline/': { node: ['pipeline'] },
   'src/page/prompt-api/': { node: ['prompt-api'] },
-  'src/page/react/': { wasm: ['frameworks'] },
+  'src/page/frameworks/': { wasm: ['frameworks'] },
   'src/worker/': { wasm: ['workers', 'engines'] },
   'src/worker/host/': { wasm: ['handlers', 'workers', 'serving', 'proof', 'archives', 'kept-inputs'] },
   'src/worker/handlers/': {

@@ -160,13 +160,17 @@ test("Vite's plugin bundles what the modules for the browser import, before the 
   expect(optimizeDeps).toEqual({ exclude: ['tabserve'], include: [...new Set(imported)].sort() });
 });
 
-test('only the hook imports React, and nothing imports the hook', () => {
+test('only its own entry imports a framework, and nothing imports that entry', () => {
   const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
   const importers = (what: RegExp): string[] =>
     readdirSync(dist, { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(js|d\.ts)$/.test(file) && what.test(readFileSync(dist + file, 'utf8')))
       .sort();
-  expect(importers(/(from|import\() ?['"]react(-dom)?(\/[\w-]+)?['"]/)).toEqual(['page/react/use-model.js']);
-  expect(importers(/['"][./]+\/page\/react(\/[\w-]+)?\.js['"]/)).toEqual(['react.d.ts', 'react.js']);
+  for (const name of ['react', 'vue', 'svelte']) {
+    const framework = new RegExp(`(from|import\\() ?['"]${name}(/[\\w-]+)?['"]`);
+    const own = importers(framework).filter((file) => file !== `page/frameworks/${name}.d.ts`);
+    expect(own, name).toEqual([`page/frameworks/${name}.js`]);
+    expect(importers(new RegExp(`['"][./]+/page/frameworks/${name}\\.js['"]`))).toEqual([`${name}.d.ts`, `${name}.js`]);
+  }
   expect(readFileSync(`${dist}react.js`, 'utf8')).toMatch(/^'use client';\n/);
 });

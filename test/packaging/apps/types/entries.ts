@@ -1,4 +1,5 @@
-// Every entry of the package but tabserve/testing, which needs Playwright: testing.spec.ts compiles it.
+// Every entry of the package but tabserve/testing, which needs Playwright: testing.spec.ts compiles it; tabserve/vue and
+// tabserve/svelte need their frameworks: the samples of docs/frameworks.md are compiled.
 export * as page from 'tabserve';
 export * as worker from 'tabserve/worker';
 export * as pageCore from 'tabserve/core';

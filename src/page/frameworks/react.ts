@@ -6,12 +6,10 @@ import type { HandlerName, HandlerOf } from '../../worker/handlers/registry.js';
 import type { Client } from '../client/client.js';
 import type { ConnectOptions } from '../client/connect.js';
 import type { ClientOptions } from '../options/client-options.js';
-import { readOptions } from '../../shared/read-options.js';
-import { oneOf } from '../options/values.js';
 import type { WorkerFactory } from '../workers/worker-factory.js';
+import { readArguments } from './arguments.js';
 import { IDLE, LOADING, type ModelState, type ReadyModel } from './model-state.js';
-import { isSameData, type Source } from './shared-client.js';
-import { checkFunctions, sharedClient } from './shared-client.js';
+import { checkFunctions, isSameData, sharedClient } from './shared-client.js';
 
 const LOADINGS = ['eager', 'lazy', 'suspense'] as const;
 
@@ -81,7 +79,7 @@ export function useModel<H extends Handler, Form extends FormName<H> = never>(
   options: ClientOptions<H, Form> & UseModelOptions<'eager' | 'lazy'>,
 ): Model<H, ResultFor<H, Form>, 'eager' | 'lazy'>;
 export function useModel(first: unknown, second?: unknown): unknown {
-  const { source, loading } = readArguments(first, second);
+  const { source, loading } = readArguments(first, second, LOADINGS);
   const [held, hold] = useState(() => sharedClient(source));
   const client = isSameData(held.source, source) ? held : sharedClient(source);
   if (client !== held) hold(client);
@@ -105,16 +103,6 @@ export function useModel(first: unknown, second?: unknown): unknown {
     throw client.open();
   }
   return useMemo(() => ({ ...shown, predict: client.predict, initialize: client.initialize }), [shown, client]);
-}
-
-function readArguments(first: unknown, second: unknown): { source: Source; loading: Loading } {
-  const [factory, given] = typeof first === 'function' ? [first as WorkerFactory, second] : [undefined, first];
-  const { loading = 'eager', ...options } = readOptions(
-    given as ClientOptions & UseModelOptions,
-    "options with the model's URL, such as { model: '/models/digits/' }",
-    'model-config',
-  );
-  return { source: { factory, options }, loading: oneOf('loading', LOADINGS, loading) };
 }
 
 function notHere(): TabServeError {

@@ -1,9 +1,9 @@
 import { expect, test } from '@playwright/test';
 import { createElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';
-import { isSame, isSameData, type Source } from '../../../../src/page/react/shared-client.ts';
-import { sharedClient, SharedClient } from '../../../../src/page/react/shared-client.ts';
-import { useModel, type UseModelOptions } from '../../../../src/page/react/use-model.ts';
+import { isSame, isSameData, type Source } from '../../../../src/page/frameworks/shared-client.ts';
+import { sharedClient, SharedClient } from '../../../../src/page/frameworks/shared-client.ts';
+import { useModel, type UseModelOptions } from '../../../../src/page/frameworks/react.ts';
 import { EchoWorker } from '../../support/fake-worker.ts';
 
 /**
