@@ -23,11 +23,13 @@ export interface DocumentFile {
 
 /** Returns the pages that the gallery shows: the documentation, and the card of each of its models. */
 export function documentFiles(): readonly DocumentFile[] {
-  const docs = namesIn('docs', /(.+)\.md$/);
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .flatMap((name) => /^(?!decisions\/)(.+)\.md$/.exec(name)?.[1] ?? [])
+    .toSorted();
   // The README's index has them in the order in which a reader needs them.
   const index = text('README.md').split('## Documentation')[1] ?? '';
   const named = Array.from(index.matchAll(/^- \*\*(.+?)\*\*(.*)$/gm), ([, group, links]) =>
-    Array.from(links!.matchAll(/\(docs\/([\w-]+)\.md\)/g), ([, name]) => ({ name: name!, group: group! })),
+    Array.from(links!.matchAll(/\(docs\/([\w/-]+)\.md\)/g), ([, name]) => ({ name: name!, group: group! })),
   ).flat();
   const others = docs.filter((name) => !named.some((one) => one.name === name));
   const ordered = [...named, ...others.map((name) => ({ name, group: REPOSITORY }))];
@@ -37,6 +39,8 @@ export function documentFiles(): readonly DocumentFile[] {
     { id: 'docs/architecture', file: 'ARCHITECTURE.md', group: REPOSITORY },
     { id: 'docs/benchmark', file: 'bench/README.md', group: REPOSITORY },
     { id: 'docs/changelog', file: 'CHANGELOG.md', group: REPOSITORY },
+    { id: 'docs/examples', file: 'examples/README.md', group: REPOSITORY },
+    { id: 'docs/templates', file: 'examples/templates/README.md', group: REPOSITORY },
     ...namesIn('public/models', /(.+)/).map((name) => ({
       id: `models/${name}`,
       file: `public/models/${name}/README.md`,
@@ -76,6 +80,7 @@ export function documents(): Plugin {
  * other files of the repository are text.
  */
 export function asHtml(markdown: string, file: string): string {
+  const pages = documentFiles();
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -85,7 +90,7 @@ export function asHtml(markdown: string, file: string): string {
       },
       link({ href, tokens }) {
         const content = this.parser.parseInline(tokens);
-        const to = target(href, file);
+        const to = target(href, file, pages);
         return to === undefined ? content : `<a href="${to}">${content}</a>`;
       },
       code: ({ text }) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`,
@@ -109,16 +114,16 @@ export function asHtml(markdown: string, file: string): string {
 }
 
 /** Returns the address of a link in the gallery, or undefined if it leads to a file that the gallery does not have. */
-function target(href: string, file: string): string | undefined {
+function target(href: string, file: string, pages: readonly DocumentFile[]): string | undefined {
   if (/^[a-z]+:/.test(href)) return escaped(href);
   const [path = '', anchor] = href.split('#');
   const to = path === '' ? file : normalize(join(dirname(file), path)).replace(/\/$/, '/README.md');
-  const page = documentFiles().find((one) => one.file === to);
+  const page = pages.find((one) => one.file === to);
   return page && `#/${page.id}${anchor ? `?at=${encodeURIComponent(anchor)}` : ''}`;
 }
 
 /** Returns a heading's id, as GitHub makes it. */
-function slug(heading: string): string {
+export function slug(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

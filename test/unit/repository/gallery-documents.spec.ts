@@ -9,10 +9,12 @@ test('the README, the docs and the model cards are pages of the gallery, with ti
   const ids = files.map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining(['docs', 'docs/healing', 'docs/architecture', 'models/selfie']));
   expect(new Set(ids).size).toBe(ids.length);
-  expect(files.find(({ id }) => id === 'docs/healing')).toMatchObject({ title: 'Healing', group: 'Run it well' });
+  expect(files.find(({ id }) => id === 'docs/healing')).toMatchObject({ title: 'Healing', group: 'Operate' });
   // The README's index has all of them: what it lacks would be listed with the repository's own pages.
   const own = files.filter(({ group }) => group === 'In the repository').map(({ id }) => id);
-  expect(own).toEqual(['docs/architecture', 'docs/benchmark', 'docs/changelog']);
+  expect(own).toEqual(
+    ['architecture', 'benchmark', 'changelog', 'examples', 'templates'].map((name) => `docs/${name}`),
+  );
 });
 
 test('every link to a page or a heading leads there', () => {
