@@ -29,11 +29,14 @@ export const PAGES: readonly string[];
 /** What an app's developer does about an error, by its code. */
 export const ADVICE: Readonly<Record<ErrorCode, string>>;
 
+/** Returns the tables of the docs, by what stands in their comments. */
+export function tablesOf(modules: Modules, described: Described): Promise<Readonly<Record<string, string>>>;
+
 /**
  * Returns `page` with its tables made anew: what stands between `<!-- keys of … -->` or `<!-- table of … -->` and
  * `<!-- end -->`.
  */
-export function withTables(page: string, modules: Modules, described: Described): Promise<string>;
+export function withTables(page: string, tables: Readonly<Record<string, string>>): string;
 
 /**
  * Returns `page` with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part,

@@ -2,7 +2,7 @@
 // of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. It is
 // the first part of `npm run generate`, which is run after every change of one of these; unit tests compare.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
 import { paramSchemas, settingTexts } from './param-schemas.mjs';
@@ -12,12 +12,14 @@ import { SPECS } from './tests/map.mjs';
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
 const DOCS = new URL('../docs/', import.meta.url);
+/** The pages for users, by their paths from docs/. */
+const WRITTEN = readdirSync(DOCS, { recursive: true })
+  .filter((name) => /^(?!decisions).*\.md$/.test(name))
+  .toSorted();
 /** The pages that have such tables, by their paths from docs/. */
-export const PAGES = [
-  ...readdirSync(DOCS).filter((name) => name.endsWith('.md')),
-  '../ARCHITECTURE.md',
-  '../CONTRIBUTING.md',
-].filter((name) => /<!-- (?:keys|table) of /.test(readFileSync(new URL(name, DOCS), 'utf8')));
+export const PAGES = [...WRITTEN, '../ARCHITECTURE.md', '../CONTRIBUTING.md'].filter((name) =>
+  /<!-- (?:keys|table) of /.test(readFileSync(new URL(name, DOCS), 'utf8')),
+);
 const SOURCES = {
   registry: 'worker/handlers/registry',
   schema: 'shared/schema',
@@ -137,8 +139,7 @@ export async function configSchema({ registry, models, transforms }, described) 
   };
 }
 
-export async function withTables(
-  page,
+export async function tablesOf(
   { registry, schema: { expected }, models, transforms, errors, meanings, settings, metrics, threads, budget },
   described,
 ) {
@@ -153,7 +154,16 @@ export async function withTables(
     .filter(({ properties }) => properties)
     .map(({ properties }) => Object.entries(properties)[0]);
   const { handler: _handler, engine: _engine, nodes: _nodes, ...serving } = models.CONFIG_SCHEMA;
-  const tables = {
+  const sections = taskSections(await classes(registry), expected, described);
+  const placed = new Set(
+    WRITTEN.flatMap((name) =>
+      Array.from(
+        readFileSync(new URL(name, DOCS), 'utf8').matchAll(/<!-- table of task (\w+) -->/g),
+        ([, task]) => task,
+      ),
+    ),
+  );
+  return {
     ...Object.fromEntries(own.map(([name, schema]) => [name, keyTable(schema, expected, true)])),
     steps: table(
       ['Step', 'What it does', 'Options'],
@@ -174,12 +184,20 @@ export async function withTables(
     metrics: metricsTable(metrics),
     threads: threadsTable(threads, budget),
     handlers: handlersTable(await classes(registry)),
-    tasks: taskSections(await classes(registry), expected, described),
+    ...Object.fromEntries(sections.map(([name, section]) => [`task ${name}`, section])),
+    // A task without a page of its own.
+    tasks: sections
+      .filter(([name]) => !placed.has(name))
+      .map(([, section]) => section)
+      .join('\n\n'),
     rooms: roomsTable(),
     specs: specsTable(),
   };
+}
+
+export function withTables(page, tables) {
   return page.replace(/(<!-- (?:keys|table) of (\w[\w ]*) -->\n)[^]*?(?=<!-- end -->)/g, (_, start, name) => {
-    if (!tables[name]) throw new Error(`There is no table of ${name}.`);
+    if (tables[name] === undefined) throw new Error(`There is no table of ${name}.`);
     return `${start}\n${tables[name]}\n\n`;
   });
 }
@@ -215,36 +233,35 @@ function handlersTable(handlers) {
 }
 
 /**
- * A section for each task whose answers are compared with transformers' pipelines: what the class's docblock says, its
+ * Returns a section for each task, by its handler's name, whose answers are compared with transformers' pipelines: what the class's docblock says, its
  * keys, and the architectures of `test/models/tasks`.
  */
 function taskSections(handlers, expected, described) {
-  return Object.entries(handlers)
-    .flatMap(([name, handler]) => {
-      const rows = new URL(`test/models/tasks/${name}.json`, ROOT);
-      if (!existsSync(rows)) return [];
-      const { docblock } = handlerSource(name);
-      const [, text, , answer] = /^\/\*\*\n([^]*?)(\n \* @input .*)?\n \* @answer ([^]*?)\n \*\/$/.exec(docblock);
-      const [, input = INPUTS[handler.takes]] = /\n \* @input (.*)\n/.exec(docblock) ?? [];
-      const lines = (part) =>
-        part
-          .replace(/\n \*$/gm, '\n')
-          .replace(/^ \* ?/gm, '')
-          // A paragraph is one line, as is an item of a list.
-          .replace(/(\S) *\n(?!\n|- )\s*/g, '$1 ')
-          .replace(/(?<!\n)\n(?=- )/g, '\n\n')
-          .replace(/(?<=\n- .*\n)\n(?=- )/g, '');
-      const own = described[handler.name] ?? {};
-      const architectures = JSON.parse(readFileSync(rows, 'utf8')).rows.map(({ architecture }) => code(architecture));
-      return [
-        `## ${name}`,
-        lines(text),
-        `It takes ${input}, and answers ${lines(answer)}.`,
-        ...(Object.keys(own).length > 0 ? [keyTable(own, expected, true)] : []),
-        `Compared with Python: ${[...new Set(architectures)].join(', ')}.`,
-      ];
-    })
-    .join('\n\n');
+  return Object.entries(handlers).flatMap(([name, handler]) => {
+    const rows = new URL(`test/models/tasks/${name}.json`, ROOT);
+    if (!existsSync(rows)) return [];
+    const { docblock } = handlerSource(name);
+    const [, text, , answer] = /^\/\*\*\n([^]*?)(\n \* @input .*)?\n \* @answer ([^]*?)\n \*\/$/.exec(docblock);
+    const [, input = INPUTS[handler.takes]] = /\n \* @input (.*)\n/.exec(docblock) ?? [];
+    const lines = (part) =>
+      part
+        .replace(/\n \*$/gm, '\n')
+        .replace(/^ \* ?/gm, '')
+        // A paragraph is one line, as is an item of a list.
+        .replace(/(\S) *\n(?!\n|- )\s*/g, '$1 ')
+        .replace(/(?<!\n)\n(?=- )/g, '\n\n')
+        .replace(/(?<=\n- .*\n)\n(?=- )/g, '');
+    const own = described[handler.name] ?? {};
+    const architectures = JSON.parse(readFileSync(rows, 'utf8')).rows.map(({ architecture }) => code(architecture));
+    const section = [
+      `## ${name}`,
+      lines(text),
+      `It takes ${input}, and answers ${lines(answer)}.`,
+      ...(Object.keys(own).length > 0 ? [keyTable(own, expected, true)] : []),
+      `Compared with Python: ${[...new Set(architectures)].join(', ')}.`,
+    ];
+    return [[name, section.join('\n\n')]];
+  });
 }
 
 /** Of a handler's keys, a request may give all but the `readOnly` ones. */
@@ -400,15 +417,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     ),
   );
   await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules, described), null, 2)}\n`);
+  const tables = await tablesOf(modules, described);
   for (const name of PAGES) {
     const page = new URL(`../docs/${name}`, import.meta.url);
-    await writeFile(page, await withTables(await readFile(page, 'utf8'), modules, described));
+    await writeFile(page, withTables(await readFile(page, 'utf8'), tables));
   }
-  const pages = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...(await readdir(new URL('docs/', ROOT))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
-  ];
+  const pages = ['README.md', 'CONTRIBUTING.md', ...WRITTEN.map((name) => `docs/${name}`)];
   for (const name of pages) {
     const page = new URL(name, ROOT);
     await writeFile(

@@ -96,6 +96,8 @@ export const SPECS = {
   'docs/model-config.md': { unit: ['unit/repository', 'readme'], node: ['docs'] },
   'test/models/tasks/': { unit: ['unit/worker/host/nearest-handler.spec.ts'], wasm: ['coverage'] },
   'test/readme/': { unit: ['readme'], wasm: ['readme'], node: ['readme'] },
+  'test/readme/from/': { unit: ['readme'], wasm: ['browser/samples'] },
+  'test/readme/tasks/': { unit: ['readme'], wasm: ['browser/samples'] },
   'test/unit/support/': { unit: ['unit'] },
 };
 

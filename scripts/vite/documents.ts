@@ -110,7 +110,7 @@ export function asHtml(markdown: string, file: string): string {
       html: () => '',
     },
   });
-  return marked.parse(markdown, { async: false });
+  return marked.parse(markdown.replace(/^---\n[^]*?\n---\n/, ''), { async: false });
 }
 
 /** Returns the address of a link in the gallery, or undefined if it leads to a file that the gallery does not have. */

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { BrowserContext, ConsoleMessage, Page } from '@playwright/test';
+import type { ConsoleMessage, Page } from '@playwright/test';
 import { startServer } from '../remote/start.ts';
+import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
 import { predictionServer } from './prediction-server.ts';
 
@@ -20,32 +21,6 @@ interface RankedRow {
 async function logged(message: ConsoleMessage): Promise<string> {
   const values: unknown[] = await Promise.all(message.args().map((value) => value.jsonValue()));
   return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
-}
-
-/** Repositories of Hugging Face that snippets name, and the tests' small models that answer in their place. */
-const REPOSITORIES = {
-  'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
-  'sentence-transformers/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
-  'HuggingFaceTB/SmolLM2-135M-Instruct': 'test/models/generation/llama/',
-  'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
-  'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
-  'Xenova/mms-tts-eng': 'test/models/tasks/speak-vits/',
-};
-
-/** Answers as huggingface.co does, with these repositories. */
-async function answerAsHub(context: BrowserContext): Promise<void> {
-  for (const [name, folder] of Object.entries(REPOSITORIES)) {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
-    const siblings = files.map((path) => ({ rfilename: path, size: statSync(folder + path).size, blobId: path }));
-    const headers = { 'Access-Control-Allow-Origin': '*' };
-    await context.route(`https://huggingface.co/api/models/${name}/**`, (route) =>
-      route.fulfill({ headers, json: { sha: '0123456789abcdef0123456789abcdef01234567', siblings } }),
-    );
-    await context.route(`https://huggingface.co/${name}/resolve/**`, async (route) => {
-      const path = new URL(route.request().url()).pathname.split('/').slice(5).join('/');
-      await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
-    });
-  }
 }
 
 /** Other specs ask the same of what these show. */

@@ -4,8 +4,8 @@ import { withSnippets } from '../../scripts/config-docs.mjs';
 
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const docs = readdirSync(new URL('docs', root))
-  .filter((name) => name.endsWith('.md'))
+const docs = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /^(?!decisions).*\.md$/.test(name))
   .map((name) => `docs/${name}`);
 const written = ['README.md', 'CONTRIBUTING.md', ...docs];
 const decisions = readdirSync(new URL('docs/decisions', root)).map((name) => `docs/decisions/${name}`);

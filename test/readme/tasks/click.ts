@@ -1,6 +1,6 @@
 import { load, paintInstances } from 'tabserve';
 
-const segmenter = await load('https://huggingface.co/ORG/NAME', { handler: 'promptable_segmenter' });
+const segmenter = await load('https://huggingface.co/Xenova/slimsam-77-uniform', { handler: 'promptable_segmenter' });
 const photo = document.querySelector('img')!;
 const canvas = document.querySelector('canvas')!;
 [canvas.width, canvas.height] = [photo.naturalWidth, photo.naturalHeight];

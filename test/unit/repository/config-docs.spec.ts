@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { load } from 'js-yaml';
-import { ADVICE, configSchema, PAGES, withTables } from '../../../scripts/config-docs.mjs';
+import { ADVICE, configSchema, PAGES, tablesOf, withTables } from '../../../scripts/config-docs.mjs';
 import { paramSchemas } from '../../../scripts/param-schemas.mjs';
 import { taskLists } from '../../../scripts/task-lists.mjs';
 import * as budget from '../../../src/page/workers/budget.ts';
@@ -40,8 +40,8 @@ test('the published schema and the tables of the pages are those of the code', a
   const { sources, described } = await paramSchemas();
   for (const [path, source] of Object.entries(sources)) expect(text(path), advice).toBe(source);
   expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules, described))));
-  for (const page of PAGES)
-    expect(text(`docs/${page}`), advice).toBe(await withTables(text(`docs/${page}`), modules, described));
+  const tables = await tablesOf(modules, described);
+  for (const page of PAGES) expect(text(`docs/${page}`), advice).toBe(withTables(text(`docs/${page}`), tables));
 });
 
 test('what is known of a handler before its class is loaded is what the class says', async () => {

@@ -1,0 +1,43 @@
+import { readdirSync, statSync } from 'node:fs';
+import type { BrowserContext } from '@playwright/test';
+
+/** Repositories of Hugging Face that samples name, and the tests' small models that answer in their place. */
+export const REPOSITORIES = {
+  'HuggingFaceTB/SmolLM2-135M-Instruct': 'test/models/generation/llama/',
+  'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
+  'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
+  'Xenova/ast-finetuned-audioset-10-10-0.4593': 'test/models/tasks/sound-ast/',
+  'Xenova/bert-base-NER': 'test/models/tasks/tokens-bert/',
+  'Xenova/bert-base-uncased': 'test/models/tasks/fill-mask-bert/',
+  'Xenova/clip-vit-base-patch32': 'test/models/tasks/images-clip/',
+  'Xenova/detr-resnet-50-panoptic': 'test/models/tasks/instance-maskformer/',
+  'Xenova/distilbert-base-cased-distilled-squad': 'test/models/tasks/answer-distilbert/',
+  'Xenova/mms-tts-eng': 'test/models/tasks/speak-vits/',
+  'Xenova/mobilebert-uncased-mnli': 'test/models/tasks/zero-shot-bert/',
+  'Xenova/mobileclip_s0': 'test/models/tasks/embed-mobileclip/',
+  'Xenova/modnet': 'test/models/tasks/background-modnet/',
+  'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
+  'Xenova/owlvit-base-patch32': 'test/models/tasks/find-owl-vit/',
+  'Xenova/slimsam-77-uniform': 'test/models/tasks/prompt-sam/',
+  'Xenova/vit-base-patch16-224': 'test/models/tasks/image-vit/',
+  'Xenova/vit-gpt2-image-captioning': 'test/models/tasks/caption-vit-gpt2/',
+  'onnx-community/depth-anything-v2-small': 'test/models/tasks/depth-anything/',
+  'onnx-community/whisper-tiny': 'test/models/tasks/write-whisper/',
+  'sentence-transformers/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
+};
+
+/** Answers as huggingface.co does, with these repositories. */
+export async function answerAsHub(context: BrowserContext): Promise<void> {
+  for (const [name, folder] of Object.entries(REPOSITORIES)) {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
+    const siblings = files.map((path) => ({ rfilename: path, size: statSync(folder + path).size, blobId: path }));
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    await context.route(`https://huggingface.co/api/models/${name}/**`, (route) =>
+      route.fulfill({ headers, json: { sha: '0123456789abcdef0123456789abcdef01234567', siblings } }),
+    );
+    await context.route(`https://huggingface.co/${name}/resolve/**`, async (route) => {
+      const path = new URL(route.request().url()).pathname.split('/').slice(5).join('/');
+      await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
+    });
+  }
+}

@@ -1,0 +1,90 @@
+// The samples of docs/tasks and of the migration pages run, with a small model of the same task in each repository's
+// place. What the models answer is compared with Python elsewhere; here each sample gets an answer of its form.
+import { readdirSync } from 'node:fs';
+import { answerAsHub } from './answer-as-hub.ts';
+import { expect, test } from './fixtures.ts';
+
+const PHOTO = '<img src="/models/nanodet/samples/cat.jpg" alt="a cat">';
+const PERSON = '<img src="/models/selfie/samples/astronaut.jpg" alt="an astronaut">';
+const DIGIT = '<img src="/models/digits/samples/drawn-3.png" alt="a drawn three">';
+const CANVAS = '<canvas></canvas>';
+const FILE = '<input type="file">';
+const SCORED = /^\S.* [01](\.\d+)?$/;
+const POINT = /^\d+(\.\d+)? \d+(\.\d+)?$/;
+
+/** What each sample writes to the console, and the page that it needs. */
+const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines: readonly RegExp[] }>> = {
+  'from/face-api': { body: PERSON + CANVAS, lines: [/^\d+(\.\d+)? \d+(\.\d+)? [01](\.\d+)?$/] },
+  'from/mediapipe': { body: PERSON, lines: [POINT] },
+  'from/onnxruntime-web': { body: DIGIT, lines: [/^3 0\.9\d+$/] },
+  'from/webllm': { lines: [/\S/] },
+  'tasks/answers': { lines: [SCORED] },
+  'tasks/choose-labels': { body: PHOTO, lines: [/^a (cat|dog) 0\.\d+$/] },
+  'tasks/choose-topics': { lines: [/^(sports|science) 0\.\d+$/] },
+  'tasks/classify-photos': { body: PHOTO, lines: [SCORED, SCORED, SCORED] },
+  'tasks/cut-out': { body: PHOTO, lines: [/^\d+ \d+$/] },
+  'tasks/depth': { body: PHOTO, lines: [/^\d+ \d+ true$/] },
+  'tasks/describe': { body: PHOTO, lines: [/(stop|length)$/] },
+  'tasks/enlarge': { body: DIGIT, lines: [/^\d times as wide$/] },
+  'tasks/entities': { lines: [/found$/] },
+  'tasks/find-by-name': { body: PHOTO, lines: [/found$/] },
+  'tasks/image-search': { body: PHOTO, lines: [/cat\.jpg -?0\.\d+$/] },
+  'tasks/missing-words': { lines: [SCORED, SCORED, SCORED] },
+  'tasks/segment': { body: PHOTO, lines: [] },
+  'tasks/sounds': { body: FILE, lines: [SCORED, SCORED, SCORED] },
+  'tasks/transcribe': { body: FILE, lines: [/^/] },
+};
+
+test('every sample of these pages has a test', () => {
+  const names = ['from', 'tasks'].flatMap((folder) =>
+    readdirSync(new URL(`../readme/${folder}/`, import.meta.url))
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name.replace('.ts', '')}`),
+  );
+  expect(names.toSorted()).toEqual([...Object.keys(SAMPLES), 'tasks/click'].toSorted());
+});
+
+for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
+  test(`${name}.ts @once @full`, async ({ page }) => {
+    const lines: string[] = [];
+    const errors: string[] = [];
+    page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await answerAsHub(page.context());
+    await page.goto('/test/browser/pages/readme.html');
+    await page.setContent(body);
+    if (body === FILE) await page.locator('input').setInputFiles('public/models/vad/samples/platform.wav');
+    await page.evaluate(() => Promise.all(Array.from(document.images, (image) => image.decode())));
+    await page.addScriptTag({
+      content: `import('/test/readme/${name}.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+    });
+    await expect.poll(() => page.title(), { timeout: 60_000 }).not.toBe('');
+    expect(await page.title()).toBe('done');
+    expect(errors).toEqual([]);
+    const last = expected.length === 0 ? [] : lines.slice(-expected.length);
+    expect(last.length).toBe(expected.length);
+    for (const [index, pattern] of expected.entries()) expect(last[index]).toMatch(pattern);
+    await page.context().unrouteAll();
+  });
+
+test('tasks/click.ts: a click is answered by a mask @once @full', async ({ page }) => {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await answerAsHub(page.context());
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent(`${PHOTO}<canvas></canvas>`);
+  await page.addScriptTag({ type: 'module', url: '/test/readme/tasks/click.ts' });
+  const canvas = page.locator('canvas');
+  await expect(async () => {
+    await canvas.click({ position: { x: 50, y: 50 } });
+    const painted = await canvas.evaluate((one: HTMLCanvasElement) =>
+      one
+        .getContext('2d')!
+        .getImageData(0, 0, one.width, one.height)
+        .data.some((value) => value > 0),
+    );
+    expect(painted).toBe(true);
+  }).toPass({ timeout: 60_000 });
+  expect(errors).toEqual([]);
+  await page.context().unrouteAll();
+});

@@ -1,0 +1,11 @@
+import { load } from 'tabserve';
+
+const file = document.querySelector('input')!.files![0]!; // or an AudioBuffer, or samples
+
+const writer = await load('https://huggingface.co/onnx-community/whisper-tiny', { handler: 'speech_to_text' });
+for await (const part of writer.stream(file)) if (typeof part === 'string') console.log(part);
+
+const params = { language: 'en', timestamps: 'segment' } as const;
+const { text, parts = [] } = await writer.predict(file, { params });
+for (const { start, end, text } of parts) console.log(start, end, text);
+console.log(text);
