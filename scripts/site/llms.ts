@@ -26,7 +26,7 @@ function inPart(part: string, pages: readonly SitePage[]): readonly SitePage[] {
 
 /** Returns the first sentence of a page's first paragraph, without links and emphasis. */
 function firstSentence(text: string): string {
-  const paragraph = text.split('\n\n').find((block) => /^[*`\w[]/.test(block)) ?? '';
+  const paragraph = text.split('\n\n').find((block) => /^[*`\w]/.test(block)) ?? '';
   const plain = paragraph
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '')

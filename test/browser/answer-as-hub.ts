@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import type { BrowserContext } from '@playwright/test';
 
 /** Repositories of Hugging Face that samples name, and the tests' small models that answer in their place. */
-export const REPOSITORIES = {
+const REPOSITORIES = {
   'HuggingFaceTB/SmolLM2-135M-Instruct': 'test/models/generation/llama/',
   'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
   'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',

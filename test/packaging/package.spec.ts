@@ -18,6 +18,8 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
       'LICENSE',
       'package.json',
       'docs/handlers.md',
+      'docs/skill/SKILL.md',
+      'docs/tasks/segment.md',
       'docs/model-config.schema.json',
       'dist/index.d.ts',
       'dist/standalone/tabserve.js',
@@ -27,7 +29,7 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/([a-z-]+\.md|model-config\.schema\.json|grafana\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
+        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/((tasks\/)?[a-z-]+\.md|skill\/SKILL\.md|model-config\.schema\.json|grafana\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
           file,
         ),
     ),

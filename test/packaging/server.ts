@@ -9,6 +9,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript',
   '.json': 'application/json',
   '.css': 'text/css',
+  '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.wasm': 'application/wasm',
 };

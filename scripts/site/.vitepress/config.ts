@@ -7,6 +7,7 @@ import { llmsIndex, llmsText } from '../llms.ts';
 import { plainMarkdown, sitePages, writePages } from '../pages.ts';
 import { withPolicy } from '../security.ts';
 import { PARTS, sidebarOf } from '../sidebar.ts';
+import { namedHeads } from '../tables.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SOURCE = join(ROOT, '.cache/site');
@@ -31,7 +32,11 @@ export default defineConfig({
   metaChunk: true,
   head: [['link', { rel: 'icon', href: '/favicon.svg', type: 'image/svg+xml' }]],
   // Anchors as GitHub and the gallery have them, so that a link leads to the same place everywhere.
-  markdown: { anchor: { slugify: slug } },
+  markdown: {
+    anchor: { slugify: slug },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: namedHeads,
+  },
   themeConfig: {
     logo: '/favicon.svg',
     search: { provider: 'local' },
