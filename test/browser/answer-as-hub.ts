@@ -16,6 +16,7 @@ const REPOSITORIES = {
   'Xenova/mobilebert-uncased-mnli': 'test/models/tasks/zero-shot-bert/',
   'Xenova/mobileclip_s0': 'test/models/tasks/embed-mobileclip/',
   'Xenova/modnet': 'test/models/tasks/background-modnet/',
+  'Xenova/ms-marco-MiniLM-L-6-v2': 'test/models/tasks/rerank-bert/',
   'Xenova/nllb-200-distilled-600M': 'test/models/generation/nllb/',
   'Xenova/owlvit-base-patch32': 'test/models/tasks/find-owl-vit/',
   'Xenova/slimsam-77-uniform': 'test/models/tasks/prompt-sam/',

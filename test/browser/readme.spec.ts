@@ -348,22 +348,19 @@ test('snippet ranking.ts @once', async ({ page }) => {
   const { rows } = JSON.parse(readFileSync(new URL('../models/tasks/text_reranker.json', import.meta.url), 'utf8')) as {
     readonly rows: readonly RankedRow[];
   };
-  const { repository, requests } = rows[0]!;
+  const { requests } = rows.find(({ repository }) => repository === 'rerank-bert')!;
   const { input, answer } = requests[0]!;
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
-  await page.route('**/models/reranker/**', async (route) => {
-    const path = new URL(route.request().url()).pathname.replace('/models/reranker/', '');
-    const file = new URL(`../models/tasks/${repository}/${path}`, import.meta.url);
-    await (existsSync(file) ? route.fulfill({ path: fileURLToPath(file) }) : route.fulfill({ status: 404 }));
-  });
+  await answerAsHub(page.context());
   await page.goto('/test/browser/pages/readme.html');
   await page.addScriptTag({ type: 'module', url: '/test/readme/ranking.ts' });
   await expect.poll(() => lines.length).toBe(input.texts.length);
   expect(lines, "sentence-transformers' answer").toEqual(
     answer.map(({ index, score }) => `${input.texts[index]} ${score.toFixed(2)}`),
   );
+  await page.context().unrouteAll();
 });
 
 test('snippet sorter.ts @once', async ({ page }) => {
@@ -557,22 +554,19 @@ test('snippet search.ts: vectors are computed at the first visit, and kept for t
     });
     return { lines, kept };
   };
-  await page.route('**/models/minilm/**', async (route) => {
-    const path = new URL(route.request().url()).pathname.replace('/models/minilm/', '');
-    const file = new URL(`../models/features/text/${path}`, import.meta.url);
-    await (existsSync(file) ? route.fulfill({ path: fileURLToPath(file) }) : route.fulfill({ status: 404 }));
-  });
+  await answerAsHub(page.context());
   const first = await visit();
   expect(first.lines[0]).toMatch(/^\S.* -?[01]\.\d\d$/);
-  // Three texts of six numbers.
-  expect(first.kept).toEqual([String(3 * 6 * 4)]);
+  // Three texts of sixteen numbers.
+  expect(first.kept).toEqual([String(3 * 16 * 4)]);
   // What is kept is what is searched.
   await page.evaluate(async () => {
     const cache = await caches.open('vectors');
     const [key] = await cache.keys();
-    await cache.put(key!, new Response(new Float32Array(18).fill(1)));
+    await cache.put(key!, new Response(new Float32Array(48).fill(1)));
   });
   const second = await visit();
   expect(second.kept).toEqual(first.kept);
   expect(new Set(second.lines.map((line) => line.slice(-5))).size, 'equal vectors are equally near').toBe(1);
+  await page.context().unrouteAll();
 });

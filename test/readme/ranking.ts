@@ -1,6 +1,6 @@
 import { load } from 'tabserve';
 
-const reranker = await load('/models/reranker/', { handler: 'text_reranker' });
+const reranker = await load('https://huggingface.co/Xenova/ms-marco-MiniLM-L-6-v2', { handler: 'text_reranker' });
 const query = 'What is the time in London?';
 const texts = [
   'The cat sat on the mat.',

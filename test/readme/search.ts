@@ -1,6 +1,6 @@
 import { load, nearest, type Embedding } from 'tabserve';
 
-const MODEL = '/models/minilm/';
+const MODEL = 'https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2';
 const texts = [
   'You can return an article within 30 days.',
   'We deliver to all countries of the EU.',
