@@ -92,12 +92,13 @@ export const SPECS = {
   },
   'scripts/build': { unit: ['unit/repository'], packaging: ['built', 'package', 'size'] },
   'scripts/vite/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell', 'gallery-dev'] },
+  'scripts/site/': { unit: ['unit/repository'], packaging: ['site'] },
   'docs/': { unit: ['unit/repository', 'readme'] },
   'docs/model-config.md': { unit: ['unit/repository', 'readme'], node: ['docs'] },
   'test/models/tasks/': { unit: ['unit/worker/host/nearest-handler.spec.ts'], wasm: ['coverage'] },
   'test/readme/': { unit: ['readme'], wasm: ['readme'], node: ['readme'] },
-  'test/readme/from/': { unit: ['readme'], wasm: ['browser/samples'] },
-  'test/readme/tasks/': { unit: ['readme'], wasm: ['browser/samples'] },
+  'test/readme/from/': { unit: ['readme'], wasm: ['samples'] },
+  'test/readme/tasks/': { unit: ['readme'], wasm: ['samples'] },
   'test/unit/support/': { unit: ['unit'] },
 };
 
