@@ -15,7 +15,7 @@ const SHOWN = ['/', '/overview.html', '/tasks/segment.html'];
 test('the site: links lead somewhere, pages have their Markdown, nothing of another origin, axe finds nothing @full', async ({
   browser,
 }) => {
-  test.setTimeout(400_000);
+  test.setTimeout(600_000);
   const folder = await once('site', async (into) => {
     await promisify(execFile)('npx', ['vitepress', 'build', 'scripts/site', '--outDir', into]);
   });
