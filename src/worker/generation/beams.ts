@@ -5,7 +5,7 @@ import type { Decoder } from './decoder.js';
 import { NO_TOKEN, type GenerateOptions, type Step } from './generate.js';
 import type { KeyValueCache } from './key-value-cache.js';
 import { applyRules, checkLogits } from './logits.js';
-import { logSoftmax, noToken } from './sample.js';
+import { logSoftmax, logSumExp, noToken } from './sample.js';
 import type { Settings } from './settings.js';
 
 /** How beams are searched. Names and meanings are those of transformers' `GenerationConfig`. */
@@ -24,6 +24,7 @@ interface Beam {
   /** The sum of the logarithms of its tokens' probabilities, as the rules have left them. */
   readonly sum: number;
   readonly logprobs: readonly number[];
+  readonly ruledLogprobs: readonly number[];
 }
 
 /** A token that may follow a beam. */
@@ -32,6 +33,8 @@ interface Candidate {
   readonly row: number;
   readonly token: number;
   readonly sum: number;
+  /** The logarithm of its probability among those that the rules leave, if that is asked for. */
+  readonly ruledLogprob: number | undefined;
 }
 
 interface Finished extends Beam {
@@ -51,7 +54,7 @@ export async function* searchBeams(
   { prompt, settings, signal }: Omit<GenerateOptions, 'choose'>,
 ): AsyncGenerator<Step> {
   const { eosTokenIds, maxNewTokens } = settings;
-  let beams: readonly Beam[] = [{ tokens: prompt, sum: 0, logprobs: [] }];
+  let beams: readonly Beam[] = [{ tokens: prompt, sum: 0, logprobs: [], ruledLogprobs: [] }];
   let finished: readonly Finished[] = [];
   let cache = empty;
   const take = (next: KeyValueCache): void => {
@@ -75,10 +78,11 @@ export async function* searchBeams(
       const byModel = step.logits.map(logSoftmax);
       const candidates = bestCandidates(beams, byModel, settings, needed, length - 1);
       const isEnd = ({ token }: Candidate): boolean => length === maxNewTokens || eosTokenIds.includes(token);
-      const grow = ({ row, token, sum }: Candidate): Beam => ({
+      const grow = ({ row, token, sum, ruledLogprob }: Candidate): Beam => ({
         tokens: [...beams[row]!.tokens, token],
         sum,
         logprobs: settings.returnLogprobs ? [...beams[row]!.logprobs, byModel[row]![token]!] : [],
+        ruledLogprobs: ruledLogprob === undefined ? [] : [...beams[row]!.ruledLogprobs, ruledLogprob],
       });
       // An answer that ends counts only if it is among the best ones; the others are there so that enough continue.
       const ended = candidates.slice(0, numBeams).filter(isEnd).map(grow);
@@ -95,11 +99,11 @@ export async function* searchBeams(
   } finally {
     cache.free();
   }
-  const { tokens: all, logprobs } = finished[0]!;
+  const { tokens: all, logprobs, ruledLogprobs } = finished[0]!;
   const tokens = all.slice(prompt.length);
   const isStopped = eosTokenIds.includes(tokens.at(-1)!);
   const text = isStopped ? tokens.slice(0, -1) : tokens;
-  yield { tokens, text, logprobs, finishReason: isStopped ? 'stop' : 'length' };
+  yield { tokens, text, logprobs, ruledLogprobs, finishReason: isStopped ? 'stop' : 'length' };
 
   /**
    * Returns whether the best beam may still get a better score than the worst finished one, by transformers' estimate.
@@ -122,11 +126,13 @@ function bestCandidates(
   for (const [row, { tokens, sum }] of beams.entries()) {
     const scores = byModel[row]!.slice();
     applyRules(scores, { tokens, newTokens }, settings);
+    const all = settings.returnRuledLogprobs ? logSumExp(scores) : undefined;
     for (let token = 0; token < scores.length; token++) {
       const total = Math.fround(sum + scores[token]!);
       if (!(total > (best.length < count ? -Infinity : best.at(-1)!.sum))) continue;
       const at = best.findIndex((one) => one.sum < total);
-      best.splice(at < 0 ? best.length : at, 0, { row, token, sum: total });
+      const ruledLogprob = all === undefined ? undefined : scores[token]! - all;
+      best.splice(at < 0 ? best.length : at, 0, { row, token, sum: total, ruledLogprob });
       if (best.length > count) best.pop();
     }
   }

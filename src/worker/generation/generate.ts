@@ -39,6 +39,8 @@ export interface Step {
   readonly text: readonly number[];
   /** With `returnLogprobs` or `topLogprobs`: for each token, the natural logarithm of its probability by the model. */
   readonly logprobs: readonly number[];
+  /** With `returnRuledLogprobs`: for each token, the logarithm of its probability among those that the rules leave. */
+  readonly ruledLogprobs?: readonly number[];
   /** With `topLogprobs`: for each token, the most probable ones in its place. */
   readonly top?: readonly (readonly RankedToken[])[];
   /** Of the last step: `stop` if a token has ended the answer, `length` if the limit has. */
@@ -84,7 +86,7 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
     const logprobs = byModel ? [logProbability(byModel, token)] : [];
     const top = byModel && topLogprobs !== undefined ? [topTokens(byModel, topLogprobs)] : [];
     const step = add(token, logprobs, top);
-    yield step;
+    yield settings.returnRuledLogprobs ? { ...step, ruledLogprobs: [ruledLogprob(logits, token, settings)] } : step;
     if (step.finishReason === 'stop') return;
   }
 }
@@ -106,6 +108,12 @@ function checkToken(token: unknown, vocabularySize: number): asserts token is nu
     'handler-failed',
     `nextToken must return a token, an integer in 0..${vocabularySize - 1}, and has returned ${describeValue(token)}.`,
   );
+}
+
+/** Returns the logarithm of a token's probability, before the temperature. @param logits as `choose` has left them */
+function ruledLogprob(logits: Float32Array, token: number, { sampling }: Settings): number {
+  const { temperature = 1 } = sampling ?? {};
+  return logProbability(temperature === 1 ? logits : logits.map((logit) => logit * temperature), token);
 }
 
 /** Chooses the next token as transformers' `generate` does: by the rules, and then the best one, or a sampled one. */

@@ -144,6 +144,8 @@ export interface Settings extends LogitRules {
   readonly sampling: (SamplingRules & { readonly seed: number }) | undefined;
   readonly stop: readonly string[];
   readonly returnLogprobs: boolean;
+  /** Whether steps have the probabilities of tokens among those that the rules leave, too. */
+  readonly returnRuledLogprobs?: boolean | undefined;
   /** How many of the most probable tokens are told in each place; undefined if none of the tokens are. */
   readonly topLogprobs?: number | undefined;
 }
@@ -165,7 +167,6 @@ export function readSettings(
   const own = <Name extends keyof GenerationParams>(name: Name): GenerationParams[Name] =>
     param(name) ?? ((defaults[snakeCase(name)] ?? undefined) as GenerationParams[Name]);
   const eos = own('eosTokenId') ?? eosTokenIds;
-  if (own('doSample') === true) facts.checkSampling((name) => param(name) === undefined);
   const badWordsIds = own('badWordsIds');
   const forcedEos = defaults['forced_eos_token_id'] as number | readonly number[] | null | undefined;
   const settings: Settings = {
@@ -177,16 +178,7 @@ export function readSettings(
     eosTokenIds: [eos].flat(),
     forcedBosTokenId: (defaults['forced_bos_token_id'] ?? undefined) as number | undefined,
     forcedEosTokenIds: forcedEos === undefined || forcedEos === null ? undefined : [forcedEos].flat(),
-    sampling:
-      own('doSample') === true
-        ? {
-            temperature: own('temperature'),
-            topK: own('topK') ?? TOP_K,
-            topP: own('topP'),
-            minP: own('minP'),
-            seed: own('seed') ?? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER),
-          }
-        : undefined,
+    sampling: own('doSample') === true ? readSampling(param, facts) : undefined,
     stop: [own('stop') ?? stopStringsOf(defaults)].flat(),
     fileRules: readFileRules(defaults),
     returnLogprobs: own('returnLogprobs') === true,
@@ -197,6 +189,23 @@ export function readSettings(
   const tokens = [...settings.eosTokenIds, ...(badWordsIds ?? []).flat(), ...forced];
   checkTokens('eosTokenId, badWordsIds, forced_bos_token_id and forced_eos_token_id', tokens, facts);
   return settings;
+}
+
+/** Returns how tokens are sampled. @throws `model-config` for a default that is out of range */
+export function readSampling(
+  param: <Name extends keyof GenerationParams>(name: Name) => GenerationParams[Name],
+  { defaults, checkSampling }: ModelFacts,
+): NonNullable<Settings['sampling']> {
+  checkSampling((name) => param(name) === undefined);
+  const own = <Name extends keyof GenerationParams>(name: Name): GenerationParams[Name] =>
+    param(name) ?? ((defaults[snakeCase(name)] ?? undefined) as GenerationParams[Name]);
+  return {
+    temperature: own('temperature'),
+    topK: own('topK') ?? TOP_K,
+    topP: own('topP'),
+    minP: own('minP'),
+    seed: own('seed') ?? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER),
+  };
 }
 
 /** @throws `invalid-input` for a token that the vocabulary does not have, if its size is known */

@@ -111,12 +111,16 @@ export abstract class EncoderDecoderHandler<
     }
   }
 
-  /** Returns the logits after a first token. @param hiddenStates the encoder's output, which stays */
-  protected async firstLogits(hiddenStates: Tensor, token: number, signal: AbortSignal): Promise<Float32Array> {
+  /** Returns the logits after some first tokens. @param hiddenStates the encoder's output, which stays */
+  protected async firstLogits(
+    hiddenStates: Tensor,
+    tokens: readonly number[],
+    signal: AbortSignal,
+  ): Promise<Float32Array> {
     useTensors([hiddenStates]);
     const cache = this.#decoder.emptyCache(hiddenStates);
     try {
-      const step = await this.#decoder.run([[token]], cache, signal);
+      const step = await this.#decoder.run([tokens], cache, signal);
       step.cache.free();
       checkLogits(step.logits[0]!);
       return step.logits[0]!;

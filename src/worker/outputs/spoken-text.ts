@@ -6,6 +6,21 @@ export interface SpokenPart {
   readonly end: number;
 }
 
+/** What Whisper thinks of its answer to a window of sound. */
+export interface SegmentQuality {
+  /** The mean of the logarithms of its tokens' probabilities. */
+  readonly avgLogprob: number;
+  /** How many times shorter zlib makes its tokens. An answer that repeats itself has a large one. */
+  readonly compressionRatio: number;
+  /** The probability that nothing is said, in 0..1, if the model has a token for it. */
+  readonly noSpeechProb: number | undefined;
+  /** The temperature at which it was sampled; 0 if the most probable tokens were taken. */
+  readonly temperature: number;
+}
+
+/** A segment; of Whisper with what it thinks of the window in which the segment ends. */
+export interface SpokenSegment extends SpokenPart, Partial<SegmentQuality> {}
+
 /** What was said. */
 export interface SpokenText {
   readonly text: string;
@@ -14,11 +29,13 @@ export interface SpokenText {
 }
 
 /** What is known of a recording beside its text. */
-export interface SpokenDetails extends Pick<SpokenText, 'parts'> {
+export interface SpokenDetails {
+  /** The segments, words or characters, in order, if `timestamps` asks for them. */
+  readonly parts?: readonly SpokenSegment[];
   /** Seconds of the recording. */
   readonly duration?: number;
   /** With `timestamps: 'word'`, whose parts are words: the segments. */
-  readonly segments?: readonly SpokenPart[];
+  readonly segments?: readonly SpokenSegment[];
   /** The code of the language, such as en, if the model has several. */
   readonly language?: string;
   /** The probability of the language, in 0..1, if the model has detected it: of a long recording, at its start. */

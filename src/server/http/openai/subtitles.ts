@@ -1,11 +1,11 @@
 /** What OpenAI's API makes of the parts of a recording. */
-import type { SpokenDetails, SpokenPart } from '../../../worker/outputs/spoken-text.js';
+import type { SpokenDetails, SpokenPart, SpokenSegment } from '../../../worker/outputs/spoken-text.js';
 
 /** Seconds without a word, after which another segment begins. */
 const PAUSE = 0.5;
 
 /** Returns the segments of a recording. @param areWords whether its parts are: without segments, a pause begins one */
-export function segmentsOf({ parts = [], segments }: SpokenDetails, areWords: boolean): readonly SpokenPart[] {
+export function segmentsOf({ parts = [], segments }: SpokenDetails, areWords: boolean): readonly SpokenSegment[] {
   if (segments || !areWords) return segments ?? parts;
   const joined: SpokenPart[] = [];
   for (const part of parts) {

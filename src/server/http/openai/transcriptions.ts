@@ -2,7 +2,7 @@
 import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import type { SpokenDetails, SpokenPart } from '../../../worker/outputs/spoken-text.js';
+import type { SpokenDetails, SpokenPart, SpokenSegment } from '../../../worker/outputs/spoken-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 import { partsWithin } from '../parts-within.js';
@@ -134,7 +134,7 @@ async function whole({ file, format, granularities, params, served, request, con
       text,
       ...(granularities.includes('word') && { words: (result.parts ?? []).map(wordOf) }),
       ...(granularities.includes('segment') && {
-        segments: segments.map((one, id) => ({ id, seek: 0, ...one, ...UNKNOWN, temperature })),
+        segments: segments.map((one, id) => segmentOf(one, id, temperature)),
       }),
       ...usage,
     });
@@ -143,8 +143,12 @@ async function whole({ file, format, granularities, params, served, request, con
 
 const TYPES = { srt: 'application/x-subrip; charset=utf-8', vtt: 'text/vtt; charset=utf-8' } as const;
 
-/** What clients require of a segment, and is not known of it here. */
-const UNKNOWN = { tokens: [], avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
+/** Returns a segment with all that clients require, 0 for what the handler does not tell. @param asked the temperature that was asked for */
+function segmentOf(segment: SpokenSegment, id: number, asked: number): object {
+  const { text, start, end, temperature = asked, avgLogprob = 0, compressionRatio = 0, noSpeechProb = 0 } = segment;
+  const quality = { avg_logprob: avgLogprob, compression_ratio: compressionRatio, no_speech_prob: noSpeechProb };
+  return { id, seek: 0, start, end, text, tokens: [], temperature, ...quality };
+}
 
 function wordOf({ text, start, end }: SpokenPart): object {
   return { word: text.trim(), start, end };

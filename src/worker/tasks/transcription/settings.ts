@@ -1,16 +1,30 @@
 /** What a request may set for the text of a recording. */
 import { TabServeError } from '../../../contract/errors.js';
-import type { ModelFacts } from '../../generation/model-facts.js';
+import { GENERATION_CONFIG, type ModelFacts } from '../../generation/model-facts.js';
 import {
   readTextToTextSettings,
   type TextToTextParams,
   type TextToTextSettings,
 } from '../../generation/text-to-text-settings.js';
-import { checkTokens, type TokenId } from '../../generation/settings.js';
+import { checkTokens, readSampling, snakeCase, type TokenId } from '../../generation/settings.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import type { Alignment } from './alignment.js';
+import type { Thresholds } from './quality.js';
 import { speechRules } from './rules.js';
 import { startTokens, type SpeechTask, type StartFacts } from './start.js';
+
+/**
+ * A temperature, or 0 for the most probable tokens.
+ * @minimum 0
+ */
+type Temperature = number;
+
+/**
+ * Those that are tried one after another.
+ * @minItems 1
+ * @maxItems 20
+ */
+type Temperatures = readonly Temperature[];
 
 /** The `params` of a recording's text. Defaults are those of the repository's `generation_config.json`. */
 export interface SpeechParams extends Omit<
@@ -34,6 +48,31 @@ export interface SpeechParams extends Omit<
    * generation_config.json is true, otherwise it does not.
    */
   readonly timestamps?: 'segment' | 'word';
+  /**
+   * A window is answered at each of these temperatures until an answer passes the thresholds; the last one counts. At 0,
+   * the most probable tokens are taken. OpenAI's Whisper has 0, 0.2, 0.4, 0.6, 0.8 and 1. They take the place of doSample and temperature.
+   */
+  readonly temperatures?: Temperatures;
+  /**
+   * An answer does not pass if zlib makes its tokens more than so many times shorter: it repeats itself. 2.4 in OpenAI's
+   * Whisper. Default: that of generation_config.json.
+   * @exclusiveMinimum 0
+   */
+  readonly compressionRatioThreshold?: number;
+  /**
+   * An answer does not pass if the mean of the logarithms of its tokens' probabilities is less. −1 in OpenAI's Whisper.
+   * Default: that of generation_config.json.
+   * @maximum 0
+   */
+  readonly logprobThreshold?: number;
+  /**
+   * A window has no text if the probability that nothing is said is more than this, and the answer does not pass
+   * logprobThreshold. Without logprobThreshold, the probability alone decides, before anything is written. 0.6 in OpenAI's Whisper.
+   * Default: that of generation_config.json.
+   * @minimum 0
+   * @maximum 1
+   */
+  readonly noSpeechThreshold?: number;
   /** Tokens that are never written. Default: those of generation_config.json. */
   readonly suppressTokens?: readonly TokenId[];
   /** Tokens that no text begins with. Default: those of generation_config.json. */
@@ -51,6 +90,10 @@ export interface SpeechSettings extends TextToTextSettings {
   readonly hasTimes: boolean;
   /** How the words' times are found, if they are asked for. */
   readonly alignment: Alignment | undefined;
+  /** The temperatures at which a window is answered; undefined for one answer. */
+  readonly temperatures: readonly number[] | undefined;
+  /** What an answer must pass; undefined if every one counts. */
+  readonly thresholds: Thresholds | undefined;
 }
 
 /**
@@ -76,8 +119,16 @@ export function readSpeechSettings(
     start.filter((token) => token !== undefined),
     facts,
   );
-  const ofWriting = (name: string): unknown => (OF_TEXTS.has(name) ? undefined : param(name as never));
+  const temperatures = param('temperatures');
+  const thresholds = readThresholds(param, facts, startFacts);
+  const ofWriting = (name: string): unknown => {
+    if (OF_TEXTS.has(name)) return undefined;
+    // The temperatures decide whether tokens are sampled.
+    if (temperatures && name === 'doSample') return false;
+    return temperatures && name === 'temperature' ? undefined : param(name as never);
+  };
   const settings = readTextToTextSettings(ofWriting as never, facts, undefined, most - start.length, start.length);
+  const sampling = temperatures?.some((one) => one > 0) ? readSampling(ofWriting as never, facts) : settings.sampling;
   if (hasTimes && settings.stop.length > 0)
     throw new TabServeError(
       'invalid-input',
@@ -109,18 +160,29 @@ export function readSpeechSettings(
   // `ruleOut` has them, because a request may set them.
   const fileRules = settings.fileRules && { ...settings.fileRules, suppressTokens: [], beginSuppressTokens: [] };
   const alignment = timestamps === 'word' ? alignmentOf(defaults) : undefined;
-  return { ...settings, fileRules, start, hasTimes, alignment, ruleOut };
+  const returnRuledLogprobs = hasTimes || thresholds !== undefined;
+  const ofWindows = { temperatures, thresholds, returnRuledLogprobs };
+  return { ...settings, sampling, fileRules, start, hasTimes, alignment, ruleOut, ...ofWindows };
 }
 
-/** What discards or repeats an answer in transformers. */
-const THRESHOLDS = [
-  'no_speech_threshold',
-  'logprob_threshold',
-  'compression_ratio_threshold',
-  'condition_on_prev_tokens',
-] as const;
-
-/** Returns the keys of `generation_config.json` that change answers in transformers, and have no effect here. */
-export function ignoredThresholds({ defaults }: ModelFacts): readonly string[] {
-  return THRESHOLDS.filter((key) => (defaults[key] ?? false) !== false);
+/** @throws `invalid-input` for a threshold of silence, if the model has no token for it */
+function readThresholds(
+  param: <Name extends keyof SpeechParams>(name: Name) => SpeechParams[Name],
+  { defaults }: ModelFacts,
+  { noTimes }: StartFacts,
+): Thresholds | undefined {
+  const own = (name: 'compressionRatioThreshold' | 'logprobThreshold' | 'noSpeechThreshold'): number | undefined =>
+    param(name) ?? ((defaults[snakeCase(name)] ?? undefined) as number | undefined);
+  const [compressionRatio, logprob, noSpeech] = [
+    own('compressionRatioThreshold'),
+    own('logprobThreshold'),
+    own('noSpeechThreshold'),
+  ];
+  if (noSpeech !== undefined && noTimes === undefined)
+    throw new TabServeError(
+      'invalid-input',
+      `params.noSpeechThreshold: the model has no token of silence, which comes before no_timestamps_token_id of ${GENERATION_CONFIG}. Leave it out.`,
+    );
+  const all = { compressionRatio, logprob, noSpeech };
+  return Object.values(all).every((one) => one === undefined) ? undefined : all;
 }

@@ -2,24 +2,22 @@ import type { AudioInput } from '../../../contract/audio.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
-import type { Tensor, Tensors } from '../../../contract/tensors.js';
+import type { Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { openAudio, readAudio } from '../../audio/read-audio.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
-import { NO_TOKEN, type Step } from '../../generation/generate.js';
+import { NO_TOKEN } from '../../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
-import { useTensors } from '../../generation/key-value-cache.js';
-import { alignTokens, readAlignment, type Alignment } from './alignment.js';
-import { detectLanguage, languageOf, readStartFacts, type HeardLanguage, type StartFacts } from './start.js';
-import { ignoredThresholds, readSpeechSettings, type SpeechParams, type SpeechSettings } from './settings.js';
+import { readAlignment } from './alignment.js';
+import { ChunkWriter, type SpeechModel } from './chunk-writer.js';
+import { readStartFacts, type HeardLanguage, type StartFacts } from './start.js';
+import { readSpeechSettings, type SpeechParams, type SpeechSettings } from './settings.js';
 import { SettledText } from './settled-text.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 import { wordsOf } from './words.js';
-import { heardWindow, settledCount } from './windows.js';
 import type { SpokenDetails } from '../../outputs/spoken-text.js';
-import { freeTensors } from '../../tensors/gpu-memory.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import type {
@@ -30,7 +28,7 @@ import type {
   GenerationConfig,
 } from '../../handlers/generation-handler.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
-import { FRAMES_PER_POSITION, readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
+import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
 import { SPEECH_TO_TEXT_SCHEMA } from './schemas.js';
 
 /** The `params` of `speech_to_text`. Defaults are those of the repository's `generation_config.json`. */
@@ -45,19 +43,6 @@ export interface SpeechToTextParams extends SpeechParams {
 
 /** What was said, as a text that was generated. */
 export interface TranscribedText extends GeneratedText, SpokenDetails {}
-
-/** What the decoder begins with. */
-interface Beginning {
-  readonly start: readonly number[];
-  readonly language: HeardLanguage | undefined;
-}
-
-/** What was heard in a chunk. */
-interface HeardChunk extends Pick<Beginning, 'language'> {
-  readonly tokens: readonly number[];
-  /** When each token was said, in seconds since the chunk's start, if words are asked for. */
-  readonly ends: readonly number[] | undefined;
-}
 
 /** Sound that is ready for the encoder. */
 interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
@@ -86,7 +71,7 @@ const NO_TIMES = '<|notimestamps|>';
  *
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds, beside
- *   words also `segments`; of a model of several languages `language`, and `languageProbability` if it was detected;
+ *   words also `segments`; of segments of Whisper also `avgLogprob`, `compressionRatio`, `noSpeechProb` and `temperature`; of a model of several languages `language`, and `languageProbability` if it was detected;
  *   streamed, the text in parts before it
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
@@ -112,6 +97,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   #config!: Json;
   #input!: SpeechInput;
   #start: StartFacts | undefined;
+  #writer!: ChunkWriter;
   /** The token of 0 seconds; those after it are later. Infinity if there is none. */
   #begin = Infinity;
 
@@ -129,11 +115,19 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     this.#begin = this.#beginOfTimes();
     const { chunkLength } = this.config as SpeechToTextParams;
     if (chunkLength !== undefined) this.#checkChunkLength(chunkLength, 'handler');
-    const ignored = ignoredThresholds(this.facts);
-    if (ignored.length > 0)
+    if (this.facts.defaults['condition_on_prev_tokens'] === true)
       context.warn(
-        `${GENERATION_CONFIG}: ${ignored.join(', ')} would change answers in transformers, and has no effect here.`,
+        `${GENERATION_CONFIG}: condition_on_prev_tokens would change answers in transformers, and has no effect here.`,
       );
+    const isText = (token: number): boolean => this.#isText(token);
+    const model = {
+      encode: async (feeds, signal) => await encoder.run(feeds, signal),
+      firstLogits: async (...given) => await this.firstLogits(...given),
+      write: (...given) => this.write(...given),
+      crossAttentions: async (...given) => await this.crossAttentions(...given),
+      isText,
+    } satisfies SpeechModel;
+    this.#writer = new ChunkWriter(model, this.#input, this.#start!);
     this.initialized = true;
   }
 
@@ -183,7 +177,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       const given = chunk === first ? feeds : this.#feeds(samples, chunk);
       const length = chunk.end - chunk.start;
       // What the next chunk hears, too, may change.
-      const heard = yield* this.#writeChunk(given, length, settings, tools, first === last ? text : undefined);
+      const heard = yield* this.#writer.write(given, length, settings, tools, first === last ? text : undefined);
       const times = {
         length: length / sampleRate,
         left: chunk.from / sampleRate,
@@ -191,7 +185,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       };
       language = heard.language;
       firstLanguage ??= language;
-      transcript.add(heard.tokens, times, heard.ends);
+      transcript.add(heard.tokens, times, heard);
       if (chunk === last) transcript.end(samples.length / sampleRate);
       const { parts, words } = transcript;
       const spoken = {
@@ -200,110 +194,6 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
         ...(settings.hasTimes && (alignment ? { parts: words, segments: parts } : { parts })),
       };
       yield { ...NO_TOKEN, text: text.take(transcript.settled), spoken: chunk === last ? spoken : undefined };
-    }
-  }
-
-  /**
-   * Writes the text of a chunk. An answer that ends within its window is followed by that of the rest of the window.
-   * @param feeds the encoder's inputs for the chunk
-   * @param samples how many it has
-   * @param text gets the tokens that no later one changes; without it, no token of the steps is text
-   * @returns the tokens of text and times; if words are asked for, when each of them was said
-   */
-  async *#writeChunk(
-    feeds: Tensors,
-    samples: number,
-    settings: SpeechSettings,
-    tools: GenerateTools,
-    text: SettledText | undefined,
-  ): AsyncGenerator<Step, HeardChunk> {
-    const { frames, hop } = this.#input;
-    const { alignment } = settings;
-    // Where generation_config.json names no times, those of the tokenizer end no segment.
-    const begin = (this.#start!.noTimes ?? Infinity) + 1;
-    const heard: number[] = [];
-    const ends: number[] = [];
-    const textOf = (tokens: readonly number[]): readonly number[] =>
-      text?.take(tokens.filter((token) => this.#isText(token))) ?? [];
-    let beginning: Beginning | undefined;
-    for (let first = 0; first < frames;) {
-      const hiddenStates = await this.encoder.run(this.#input.later(feeds, first), tools.signal);
-      beginning ??= await this.#beginningOf(hiddenStates, settings, tools.signal);
-      const { start } = beginning;
-      const [own, fed]: [number[], number[]] = [[], [...start]];
-      // It is read again for the words.
-      if (alignment) useTensors([hiddenStates]);
-      try {
-        for await (const step of this.write(hiddenStates, start, settings, { ...tools, begun: undefined })) {
-          fed.push(...step.tokens);
-          own.push(...step.text);
-          yield { ...step, text: textOf([...heard, ...own.slice(0, settledCount(own, begin))]) };
-        }
-        if (alignment) {
-          const steps = Math.floor((Math.ceil(samples / hop) - first) / FRAMES_PER_POSITION);
-          const times = await this.#timesOf(
-            hiddenStates,
-            fed.slice(0, -1),
-            start.length,
-            steps,
-            alignment,
-            tools.signal,
-          );
-          const offset = (first * this.#input.step) / FRAMES_PER_POSITION;
-          // The last token was not fed: it has the time of the one before.
-          ends.push(...own.map((_, at) => offset + (times[Math.min(at, times.length - 1)] ?? 0)));
-        }
-      } finally {
-        if (alignment) freeTensors([hiddenStates]);
-      }
-      const window = heardWindow(own, begin, frames - first);
-      heard.push(...own.slice(0, window.count));
-      ends.length = Math.min(ends.length, heard.length);
-      yield { ...NO_TOKEN, text: textOf(heard) };
-      first += window.frames;
-    }
-    return { tokens: heard, ends: alignment && ends, language: beginning?.language };
-  }
-
-  /**
-   * Returns when each token of an answer was said, in seconds since its window's start.
-   * @param fed the tokens that the decoder has run on, of which `first` are the beginning
-   * @param steps of sound in the window; below 0, of the silence after the sound
-   */
-  async #timesOf(
-    hiddenStates: Tensor,
-    fed: readonly number[],
-    first: number,
-    steps: number,
-    alignment: Alignment,
-    signal: AbortSignal,
-  ): Promise<readonly number[]> {
-    if (fed.length <= first) return [];
-    const layers = [...new Set(alignment.heads.map(([layer]) => layer))];
-    const outputs = await this.crossAttentions(hiddenStates, fed, layers, signal);
-    const all = outputs[0]!.dims[3]!;
-    // As two slices in Python, which count what is below 0 from the end.
-    const count = steps < 0 ? Math.max(0, all + 2 * steps) : Math.min(all, steps);
-    const byLayer = new Map(layers.map((layer, at) => [layer, outputs[at]!] as const));
-    return alignTokens(byLayer, alignment, first, count).map((step) => step * this.#input.step);
-  }
-
-  /** Returns the tokens that the decoder begins with. The language may have to be detected. */
-  async #beginningOf(
-    hiddenStates: Tensor,
-    { start, startTokenId }: SpeechSettings,
-    signal: AbortSignal,
-  ): Promise<Beginning> {
-    const facts = this.#start!;
-    const isKnown = (token: number | undefined): token is number => token !== undefined;
-    if (start.every(isKnown)) return { start, language: languageOf(start, facts) };
-    try {
-      const logits = await this.firstLogits(hiddenStates, startTokenId, signal);
-      const { token, language } = detectLanguage(logits, facts);
-      return { start: start.map((one) => one ?? token), language };
-    } catch (error) {
-      freeTensors([hiddenStates]);
-      throw error;
     }
   }
 

@@ -2,7 +2,7 @@
  * What was said in a recording, of the answers to its chunks: `_decode_asr` of transformers. Chunks overlap, and what
  * two neighbours have both heard is written once.
  */
-import type { SpokenPart } from '../../outputs/spoken-text.js';
+import type { SegmentQuality, SpokenPart, SpokenSegment } from '../../outputs/spoken-text.js';
 import { seam } from './seam.js';
 
 /** Where a chunk lies, in seconds. */
@@ -12,6 +12,14 @@ export interface ChunkTimes {
   readonly left: number;
   /** How much of its end the chunk after it hears. */
   readonly right: number;
+}
+
+/** What is known of each token of an answer. */
+export interface TokenDetails {
+  /** When it was said, in seconds since the chunk's start, if words are asked for. */
+  readonly ends?: readonly number[] | undefined;
+  /** Of its window's answer, if it is measured. */
+  readonly qualities?: readonly (SegmentQuality | undefined)[];
 }
 
 export interface TranscriptOptions {
@@ -49,13 +57,15 @@ const WINDOW_STEPS = 1500;
 
 export class Transcript {
   readonly #options: TranscriptOptions;
-  readonly #parts: SpokenPart[] = [];
+  readonly #parts: SpokenSegment[] = [];
   readonly #words: SpokenPart[] = [];
   #open: OpenPart = newPart();
   /** Where the next chunk starts, in seconds. */
   #offset = 0;
   /** Whether the next time is the second one of a pair whose first one was left out. */
   #skips = false;
+  /** Of the last window. */
+  #quality: SegmentQuality | undefined;
   readonly #settled: number[] = [];
 
   constructor(options: TranscriptOptions) {
@@ -63,7 +73,7 @@ export class Transcript {
   }
 
   /** The parts that are complete. */
-  get parts(): readonly SpokenPart[] {
+  get parts(): readonly SpokenSegment[] {
     return this.#parts;
   }
 
@@ -80,9 +90,12 @@ export class Transcript {
   /**
    * Adds the answer to the next chunk.
    * @param tokens without those that it began with
-   * @param ends when each of them was said, in seconds since the chunk's start, if words are asked for
    */
-  add(tokens: readonly number[], { length, left, right }: ChunkTimes, ends?: readonly number[]): void {
+  add(
+    tokens: readonly number[],
+    { length, left, right }: ChunkTimes,
+    { ends, qualities = [] }: TokenDetails = {},
+  ): void {
     const { begin, step, isText } = this.#options;
     this.#offset -= left;
     const firstOwn = begin + left / step;
@@ -110,18 +123,19 @@ export class Transcript {
       else if (this.#open.start === undefined) this.#open.start = time;
       else if (time !== this.#open.start) {
         this.#hear(current);
-        this.#close(time);
+        this.#close(time, qualities[at]);
         current = [];
       }
     }
     this.#offset += length - right;
+    this.#quality = qualities.at(-1) ?? this.#quality;
     if (current.length > 0) this.#hear(current);
     else if (!this.#open.hasText) this.#open = newPart();
   }
 
   /** Ends the recording. @param duration of it: where a part ends whose end the model has not told */
   end(duration: number): void {
-    if (this.#open.heard.length > 0) this.#close(Math.max(this.#start, hundredths(duration)));
+    if (this.#open.heard.length > 0) this.#close(Math.max(this.#start, hundredths(duration)), this.#quality);
   }
 
   /** Returns the time after which the next chunk decides: the first one of the overlap, or the last one before it. */
@@ -158,11 +172,11 @@ export class Transcript {
     this.#settled.push(...tokens.map(({ id }) => id));
   }
 
-  #close(end: number): void {
+  #close(end: number, quality: SegmentQuality | undefined): void {
     this.#settle(this.#open.heard[0]!);
     const { tokens } = this.#open;
     const { decode, wordsOf } = this.#options;
-    this.#parts.push({ text: decode(tokens.map(({ id }) => id)), start: this.#start, end });
+    this.#parts.push({ text: decode(tokens.map(({ id }) => id)), start: this.#start, end, ...quality });
     if (wordsOf) this.#words.push(...wordsOf(tokens));
     this.#open = newPart();
   }

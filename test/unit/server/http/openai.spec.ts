@@ -584,7 +584,15 @@ const SPOKEN = {
     { text: ' well?', start: 3660, end: 3661.9999 },
   ],
   segments: [
-    { text: ' Hello there.', start: 0, end: 1 },
+    {
+      text: ' Hello there.',
+      start: 0,
+      end: 1,
+      avgLogprob: -0.4,
+      compressionRatio: 0.9,
+      noSpeechProb: 0.1,
+      temperature: 0.2,
+    },
     { text: ' All well?', start: 3600, end: 3661.9999 },
   ],
 };
@@ -620,7 +628,19 @@ test('a recording is transcribed in each format', async () => {
     duration: 3661.2,
     text: SPOKEN.text,
     words: [{ word: 'Hello', start: 0, end: 0.5 }, {}, {}, { word: 'well?' }],
-    segments: [{ id: 0, text: ' Hello there.', start: 0, end: 1, temperature: 0 }, { id: 1 }],
+    segments: [
+      {
+        id: 0,
+        text: ' Hello there.',
+        start: 0,
+        end: 1,
+        avg_logprob: -0.4,
+        compression_ratio: 0.9,
+        no_speech_prob: 0.1,
+        temperature: 0.2,
+      },
+      { id: 1, avg_logprob: 0, temperature: 0 },
+    ],
     usage,
   });
   expect(client.asked.at(-1)!.options.params).toEqual({ timestamps: 'word' });

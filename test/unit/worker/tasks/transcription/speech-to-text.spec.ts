@@ -1,89 +1,16 @@
 // The texts are compared with transformers' in `test/browser/coverage.spec.ts`; here, what the handler adds to them.
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { archiveFor, type ModelConfig } from '../../../../../src/contract/archive.ts';
-import type { Tensor, Tensors } from '../../../../../src/contract/tensors.ts';
-import { startEngine } from '../../../../../src/server/node/engines.ts';
-import type { Engine } from '../../../../../src/worker/engines/engine.ts';
-import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
-import type { SpeechToText, TranscribedText } from '../../../../../src/worker/tasks/transcription/speech-to-text.ts';
-import { batchContext } from '../../../../../src/worker/host/context.ts';
-import { OpenHandlers } from '../../../../../src/worker/host/open-handlers.ts';
-import { Recorder } from '../../../../../src/worker/host/recorder.ts';
-import { fetchWorkflow, fetchWorkflowModels } from '../../../../../src/worker/models/fetch.ts';
+import type { Tensor } from '../../../../../src/contract/tensors.ts';
 import { soundOf } from '../../../../models/tasks/sound.ts';
+import { openSpeech, RATE, sound } from '../../../support/speech.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const RATE = 16_000;
-const sound = (seconds: number) => ({ samples: soundOf(seconds * RATE), sampleRate: RATE });
 const code = (name: string, words: string | RegExp) => ({
   code: name,
   message: typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
 });
 
-/** Returns an engine whose models have other outputs. */
-const changed = (engine: Engine, change: (outputs: Tensors) => Tensors): Engine => ({
-  version: engine.version,
-  threads: engine.threads,
-  memory: () => engine.memory(),
-  async open(...given) {
-    const session = await engine.open(...given);
-    const { inputs, outputs } = session;
-    return {
-      inputs,
-      outputs,
-      run: async (...own) => change(await session.run(...own)),
-      [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
-    };
-  },
-});
-
-/** Opens a repository of `test/models/tasks` as a worker does. @param changes of its JSON files, by their names */
-async function open(
-  repository: 'write-whisper' | 'write-whisper-words' | 'write-whisper-english' | 'write-moonshine',
-  changes: Readonly<Record<string, Json>> = {},
-  config: ModelConfig = {},
-  change: (outputs: Tensors) => Tensors = (outputs) => outputs,
-) {
-  const folder = new URL(`../../../../models/tasks/${repository}/`, import.meta.url);
-  const paths = (readdirSync(folder, { recursive: true }) as string[]).filter((path) => /\.(json|onnx)$/.test(path));
-  const from = Object.fromEntries(
-    paths.map((path) => {
-      const data = readFileSync(new URL(path, folder));
-      const changed = changes[path] && JSON.stringify({ ...(JSON.parse(data.toString()) as Json), ...changes[path] });
-      return [`m/${path}`, new Blob([changed ?? data])];
-    }),
-  );
-  const options = { fetch: globalThis.fetch, handlerClass: loadHandler, config };
-  const archive = archiveFor(await fetchWorkflowModels(await fetchWorkflow(from, options), 'onnx', options), 'onnx');
-  const warnings: string[] = [];
-  const handlers = new OpenHandlers({
-    engine: changed(await startEngine('onnx/cpu'), change),
-    candidate: 'onnx/cpu',
-    handlerOf: ({ manifest }) => loadHandler(manifest.model.handler),
-    warn: (message) => warnings.push(message),
-  });
-  const Class = await loadHandler(archive.manifest.model.handler);
-  const { handler, environment } = await handlers.start(archive, Class, new Recorder());
-  return {
-    warnings,
-    async ask(inputs: readonly unknown[], params: object = {}, resumed?: unknown) {
-      const parts: string[] = [];
-      const resumes: unknown[] = [];
-      const send = async (_: number, part: unknown, resume: unknown): Promise<void> => {
-        parts.push(part as string);
-        resumes.push(resume);
-      };
-      const own = { batchSize: inputs.length, params: inputs.map(() => params as never), send, resumed };
-      const rows = await (handler as SpeechToText).handle(inputs as never, batchContext(environment, own));
-      return { rows: rows as readonly TranscribedText[], parts, resumes };
-    },
-  };
-}
-
 test('rows of a batch have the texts that each has alone, and a row that is no sound fails alone', async () => {
-  const { ask } = await open('write-whisper');
+  const { ask } = await openSpeech('write-whisper');
   const { rows } = await ask([sound(3), 'text', sound(4)]);
   const [first] = (await ask([sound(3)])).rows;
   const [last] = (await ask([sound(4)])).rows;
@@ -93,7 +20,7 @@ test('rows of a batch have the texts that each has alone, and a row that is no s
 });
 
 test('logits that are NaN are no text, nor a language', async () => {
-  const { ask } = await open('write-whisper', {}, {}, ({ logits, ...others }) =>
+  const { ask } = await openSpeech('write-whisper', {}, {}, ({ logits, ...others }) =>
     logits
       ? { ...others, logits: { ...logits, data: (logits.data as Float32Array).map(() => NaN) } as Tensor }
       : others,
@@ -103,7 +30,7 @@ test('logits that are NaN are no text, nor a language', async () => {
 });
 
 test('of a model whose generation_config.json names no times, a window is answered once, as in transformers', async () => {
-  const { ask } = await open('write-whisper', {
+  const { ask } = await openSpeech('write-whisper', {
     'generation_config.json': { no_timestamps_token_id: null, suppress_tokens: null },
   });
   const { rows } = await ask([sound(3)], { maxNewTokens: 20 });
@@ -111,14 +38,14 @@ test('of a model whose generation_config.json names no times, a window is answer
 });
 
 test('what only texts have is no key here, and has no effect', async () => {
-  const { ask, warnings } = await open('write-whisper');
+  const { ask, warnings } = await openSpeech('write-whisper');
   const { rows } = await ask([sound(3)]);
   expect((await ask([sound(3)], { forcedBosTokenId: 3, decoderStartTokenId: 3 })).rows).toEqual(rows);
   expect(warnings.join()).toMatch(/forcedBosTokenId.* not .*known key/);
 });
 
 test('a text comes in parts: of one window token by token, of several window by window', async () => {
-  const { ask } = await open('write-whisper');
+  const { ask } = await openSpeech('write-whisper');
   const short = await ask([sound(3)]);
   expect(short.parts.length).toBeGreaterThan(2);
   expect(short.parts.join('')).toBe(short.rows[0]!.text);
@@ -133,7 +60,7 @@ test('a text comes in parts: of one window token by token, of several window by 
 });
 
 test('words come with their segments, and a stream of them in the parts of the text', async () => {
-  const { ask } = await open('write-whisper-words');
+  const { ask } = await openSpeech('write-whisper-words');
   const { rows, parts } = await ask([sound(4)], { timestamps: 'word' });
   const { text, segments, language, languageProbability, ...others } = rows[0]!;
   expect(others.parts!.map((word) => word.text).join('')).toBe(text);
@@ -146,7 +73,7 @@ test('words come with their segments, and a stream of them in the parts of the t
 });
 
 test('another worker goes on behind the parts that were sent; one that writes another text says so', async () => {
-  const { ask } = await open('write-whisper');
+  const { ask } = await openSpeech('write-whisper');
   const { rows, parts, resumes } = await ask([sound(9)]);
   const at = 2;
   const rest = await ask([sound(9)], {}, resumes[at]);
@@ -159,7 +86,7 @@ test('another worker goes on behind the parts that were sent; one that writes an
 });
 
 test('what excludes each other, and what the model cannot do, is refused by name', async () => {
-  const { ask } = await open('write-whisper');
+  const { ask } = await openSpeech('write-whisper');
   for (const [params, words] of [
     [{ timestamps: 'word' }, 'this export has no outputs "cross_attentions.0"'],
     [{ timestamps: 'segment', stop: 'a' }, 'params.stop: it is not supported with timestamps'],
@@ -172,7 +99,7 @@ test('what excludes each other, and what the model cannot do, is refused by name
     const failed = ask([sound(3)], params).then(({ rows }) => rows[0]);
     expect(await failed.catch((error: unknown) => error), words).toMatchObject(code('invalid-input', words));
   }
-  const english = await open('write-whisper-english');
+  const english = await openSpeech('write-whisper-english');
   for (const params of [{ language: 'en' }, { task: 'translate' }])
     expect((await english.ask([sound(3)], params)).rows[0]).toMatchObject(
       code('invalid-input', 'the model is for English alone'),
@@ -180,7 +107,7 @@ test('what excludes each other, and what the model cannot do, is refused by name
 });
 
 test('Moonshine hears a recording whole: it has no chunks, no times and one language', async () => {
-  const { ask } = await open('write-moonshine');
+  const { ask } = await openSpeech('write-moonshine');
   const samples = soundOf(894);
   for (const [input, params, words] of [
     [sound(1), { chunkLength: 2 }, 'params.chunkLength: the model hears a recording whole'],
@@ -192,32 +119,32 @@ test('Moonshine hears a recording whole: it has no chunks, no times and one lang
   const { rows, parts } = await ask([{ samples: soundOf(895), sampleRate: RATE }]);
   expect(parts.join('')).toBe(rows[0]!.text);
   const wrong = { 'preprocessor_config.json': { feature_extractor_type: 'WhisperFeatureExtractor' } };
-  await expect(open('write-moonshine', wrong)).rejects.toMatchObject(
+  await expect(openSpeech('write-moonshine', wrong)).rejects.toMatchObject(
     code('model-config', 'feature_extractor_type is "WhisperFeatureExtractor"; expected Wav2Vec2FeatureExtractor'),
   );
 });
 
 test('the files decide where no request does', async () => {
   const params = { language: 'de', task: 'translate', timestamps: 'segment' };
-  const { ask } = await open('write-whisper');
+  const { ask } = await openSpeech('write-whisper');
   const asked = await ask([sound(4)], params);
-  const files = await open('write-whisper', {
+  const files = await openSpeech('write-whisper', {
     'generation_config.json': { language: '<|de|>', task: 'translate', return_timestamps: true },
   });
   expect((await files.ask([sound(4)])).rows).toEqual(asked.rows);
-  const config = await open('write-whisper', {}, { handler: params });
+  const config = await openSpeech('write-whisper', {}, { handler: params });
   expect((await config.ask([sound(4)])).rows).toEqual(asked.rows);
   expect(files.warnings).toEqual([]);
 });
 
 test('what the files say and has no effect here is told', async () => {
-  const { warnings } = await open('write-whisper', {
-    'generation_config.json': { no_speech_threshold: 0.6, condition_on_prev_tokens: false, logprob_threshold: -1 },
+  const { warnings } = await openSpeech('write-whisper', {
+    'generation_config.json': { condition_on_prev_tokens: true },
     'preprocessor_config.json': { dither: 0.1 },
   });
   expect(warnings).toEqual([
     expect.stringContaining('dither adds noise'),
-    'generation_config.json: no_speech_threshold, logprob_threshold would change answers in transformers, and has no effect here.',
+    'generation_config.json: condition_on_prev_tokens would change answers in transformers, and has no effect here.',
   ]);
 });
 
@@ -262,7 +189,7 @@ for (const [what, changes, config, words] of [
   ['times of words', {}, { timestamps: 'word' }, 'params.timestamps: "word" needs the cross attentions'],
 ] as const)
   test(`what cannot be is refused when the model is opened: ${what}`, async () => {
-    await expect(open('write-whisper', changes, { handler: config })).rejects.toMatchObject(
+    await expect(openSpeech('write-whisper', changes, { handler: config })).rejects.toMatchObject(
       code('model-config', words),
     );
   });
