@@ -80,6 +80,9 @@ CASES = [
     (3, {**ALL, **limits(1.4, -9, 0.6), "numBeams": 3}),
     (9, {**ALL, **limits(1.5, -1.7, 2e-5), **TIMED, "chunkLength": 3, "language": "ru"}),
     (9, {**ALL, **limits(1.5, -2.2, 2e-5)}),
+    (3, {"temperatures": [0], **limits(9, -9, 0.6), "prompt": "  Mr. Óbó on time "}),
+    (4, {"temperatures": [0], **limits(9, -9, 0.6), **TIMED, "prompt": "was it one world", "language": "de", "numBeams": 2}),
+    (9, {**ALL, **limits(1.5, -1.7, 2e-5), **TIMED, "chunkLength": 3, "prompt": "tomorrow", "language": "es"}),
     (9, {"temperatures": [0], **limits(9, -1, 1e-9), **TIMED}),
 ]
 

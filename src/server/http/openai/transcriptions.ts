@@ -92,13 +92,13 @@ function paramsOf(
   granularities: readonly string[],
   { options: { description } }: ServedVersion,
 ): Pick<Asked, 'params' | 'fields'> {
-  if (prompt !== undefined) throw wrongField('prompt', 'no handler takes one.', 'unsupported_value');
   const temperature = Number(given);
   if (!(temperature >= 0 && temperature <= 1)) throw wrongValue('temperature', 'a number from 0 to 1', given);
   const hasTimes = format !== 'json' && format !== 'text';
   const isCtc = description.handler === 'speech_recognizer';
   const asked: readonly (readonly [name: string, value: unknown, field: string])[] = [
     ['language', language, 'language'],
+    ['prompt', prompt, 'prompt'],
     ['doSample', temperature > 0 || undefined, 'temperature'],
     ['temperature', temperature > 0 ? temperature : undefined, 'temperature'],
   ];

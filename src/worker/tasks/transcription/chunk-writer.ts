@@ -89,7 +89,7 @@ export class ChunkWriter {
       const hiddenStates = await this.#model.encode(this.#input.later(feeds, first), signal);
       try {
         beginning ??= await this.#beginningOf(hiddenStates, settings, signal);
-        const { start } = beginning;
+        const start = [...settings.previous, ...beginning.start];
         const noSpeechProb = await this.#silenceIn(hiddenStates, settings, signal);
         const write = (own: SpeechSettings): AsyncIterable<Step> => {
           useTensors([hiddenStates]);
@@ -136,12 +136,12 @@ export class ChunkWriter {
   /** Returns the probability that nothing is said, if it is asked for. */
   async #silenceIn(
     hiddenStates: Tensor,
-    { startTokenId, returnRuledLogprobs }: SpeechSettings,
+    { previous, startTokenId, returnRuledLogprobs }: SpeechSettings,
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { noTimes } = this.#facts;
     if (noTimes === undefined || !returnRuledLogprobs) return undefined;
-    return silenceOf(await this.#model.firstLogits(hiddenStates, [startTokenId], signal), noTimes);
+    return silenceOf(await this.#model.firstLogits(hiddenStates, [...previous, startTokenId], signal), noTimes);
   }
 
   /**

@@ -44,7 +44,10 @@ export function silenceOf(logits: Float32Array, noTimes: number): number {
 /** Of each token: as many as transformers takes of a vocabulary of 256 to 65,535 tokens. */
 const BYTES = 2;
 
-/** Returns how many times shorter zlib makes the tokens of an answer. */
+/**
+ * Returns how many times shorter zlib makes the tokens of an answer. Browsers and Node have another zlib than Python: near
+ * the usual threshold of 2.4, ratios differ by less than 4%.
+ */
 export async function compressionRatioOf(tokens: readonly number[]): Promise<number> {
   const bytes = new DataView(new ArrayBuffer(tokens.length * BYTES));
   for (const [at, token] of tokens.entries()) bytes.setUint16(at * BYTES, token, true);

@@ -4,6 +4,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 export const SPEECH_TO_TEXT_SCHEMA: ConfigSchema = {
   chunkLength: { type: 'number', minimum: 1 },
   language: { type: 'string', minLength: 1 },
+  prompt: { type: 'string' },
   task: { enum: ['transcribe', 'translate'] },
   timestamps: { enum: ['segment', 'word'] },
   temperatures: { type: 'array', items: { type: 'number', minimum: 0 }, minItems: 1, maxItems: 20 },

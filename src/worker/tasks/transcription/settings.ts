@@ -38,6 +38,11 @@ export interface SpeechParams extends Omit<
    */
   readonly language?: string;
   /**
+   * What the text follows, such as a text with names and terms as they are spelled: each window is answered as if it had
+   * been said before. The last half of the decoder's positions counts, of Whisper 223 tokens. Not for Moonshine.
+   */
+  readonly prompt?: string;
+  /**
    * Whether the text is in the language that is spoken (transcribe), or in English (translate). Default: that of
    * generation_config.json.
    */
@@ -84,6 +89,8 @@ const OF_TEXTS: ReadonlySet<string> = new Set(['srcLang', 'tgtLang', 'forcedBosT
 
 /** The settings of the text of one recording. */
 export interface SpeechSettings extends TextToTextSettings {
+  /** The tokens of the prompt, before those that the decoder begins with. */
+  readonly previous: readonly number[];
   /** The tokens that the decoder begins with; undefined stands for that of the language, which is to be detected. */
   readonly start: readonly (number | undefined)[];
   /** Whether times are written. */
@@ -101,6 +108,7 @@ export interface SpeechSettings extends TextToTextSettings {
  * @param param returns what the request or the config sets
  * @param most the most tokens of a text, with those that it begins with
  * @param alignmentOf reads how words are found
+ * @param promptOf returns the tokens of a prompt
  * @throws what `readTextToTextSettings` and `startTokens` throw; `invalid-input` for settings that exclude each other
  */
 export function readSpeechSettings(
@@ -109,6 +117,7 @@ export function readSpeechSettings(
   startFacts: StartFacts,
   most: number,
   alignmentOf: (defaults: Json) => Alignment,
+  promptOf: (text: string) => readonly number[],
 ): SpeechSettings {
   const { defaults } = facts;
   const timestamps = param('timestamps');
@@ -119,15 +128,19 @@ export function readSpeechSettings(
     start.filter((token) => token !== undefined),
     facts,
   );
+  const prompt = param('prompt');
+  const previous = prompt === undefined ? [] : promptOf(prompt);
+  const promptLength = previous.length + start.length;
   const temperatures = param('temperatures');
   const thresholds = readThresholds(param, facts, startFacts);
   const ofWriting = (name: string): unknown => {
     if (OF_TEXTS.has(name)) return undefined;
+    if (name === 'maxNewTokens') return param(name) ?? maxNewTokens(defaults, promptLength, most);
     // The temperatures decide whether tokens are sampled.
     if (temperatures && name === 'doSample') return false;
     return temperatures && name === 'temperature' ? undefined : param(name as never);
   };
-  const settings = readTextToTextSettings(ofWriting as never, facts, undefined, most - start.length, start.length);
+  const settings = readTextToTextSettings(ofWriting as never, facts, undefined, most - promptLength, promptLength);
   const sampling = temperatures?.some((one) => one > 0) ? readSampling(ofWriting as never, facts) : settings.sampling;
   if (hasTimes && settings.stop.length > 0)
     throw new TabServeError(
@@ -162,7 +175,17 @@ export function readSpeechSettings(
   const alignment = timestamps === 'word' ? alignmentOf(defaults) : undefined;
   const returnRuledLogprobs = hasTimes || thresholds !== undefined;
   const ofWindows = { temperatures, thresholds, returnRuledLogprobs };
-  return { ...settings, sampling, fileRules, start, hasTimes, alignment, ruleOut, ...ofWindows };
+  return { ...settings, sampling, fileRules, previous, start, hasTimes, alignment, ruleOut, ...ofWindows };
+}
+
+/** Returns the most tokens of an answer by the files: `max_length` leaves out what it begins with, as in transformers. */
+function maxNewTokens(
+  { max_new_tokens: own, max_length: length }: Json,
+  promptLength: number,
+  most: number,
+): number | undefined {
+  if (typeof own === 'number' || typeof length !== 'number') return undefined;
+  return Math.min(length + Math.min(promptLength - 1, Math.floor(most / 2) - 1), most) - promptLength;
 }
 
 /** @throws `invalid-input` for a threshold of silence, if the model has no token for it */

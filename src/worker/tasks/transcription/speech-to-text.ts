@@ -11,6 +11,7 @@ import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
 import { NO_TOKEN } from '../../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { readAlignment } from './alignment.js';
+import { promptTokens } from './prompt.js';
 import { ChunkWriter, type SpeechModel } from './chunk-writer.js';
 import { readStartFacts, type HeardLanguage, type StartFacts } from './start.js';
 import { readSpeechSettings, type SpeechParams, type SpeechSettings } from './settings.js';
@@ -155,8 +156,13 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
 
   protected override settingsOf(param: (name: string) => never): SpeechSettings {
     this.#start ??= readStartFacts(this.facts, this.#config);
-    return readSpeechSettings(param, this.facts, this.#start, this.contextLength, (defaults) =>
-      readAlignment(defaults, this.#config, this.attentionLayers),
+    return readSpeechSettings(
+      param,
+      this.facts,
+      this.#start,
+      this.contextLength,
+      (defaults) => readAlignment(defaults, this.#config, this.attentionLayers),
+      (text) => promptTokens(text, this.tokenizer, this.contextLength, (token) => this.#isText(token)),
     );
   }
 

@@ -22,8 +22,11 @@ const cases = JSON.parse(
   readonly attempts: readonly Attempt[];
 }[];
 
-/** zlib of Node and Chromium finds other repetitions than Python's, so that some answers are a few bytes longer or shorter. */
-const RATIO = 0.1;
+/**
+ * zlib of Node and Chromium looks for repetitions of four bytes, Python's for those of three. Of 2,300 random answers, a
+ * short one of ratio 1 differs by up to 14%, and none by more than 4% whose ratio is 2 to 3.
+ */
+const RATIO = 0.14;
 
 test('windows are answered again or skipped where transformers does so, and their segments say why', async () => {
   const { ask } = await openSpeech('write-whisper');
@@ -106,6 +109,26 @@ test('generation_config.json sets thresholds, too; one seed has one answer', asy
   for (const seed of [5, 5, 6]) texts.push((await again([sound(3)], { ...params, seed })).rows[0]!.text);
   expect(texts[1]).toBe(texts[0]);
   expect(texts[2]).not.toBe(texts[0]);
+});
+
+test('of a long prompt the end counts; special tokens are no text', async () => {
+  const { ask } = await openSpeech('write-whisper');
+  // The decoder has 40 positions: 19 tokens of the prompt count.
+  const [long, end] = [' the'.repeat(60), ' the'.repeat(19)];
+  const texts = [];
+  for (const prompt of [long, end]) texts.push((await ask([sound(3)], { prompt })).rows[0]!.text);
+  expect(texts[0]).toBe(texts[1]);
+  expect(texts[0]).not.toBe((await ask([sound(3)])).rows[0]!.text);
+  for (const prompt of ['a <|transcribe|>', '<|0.00|>'])
+    expect((await ask([sound(3)], { prompt })).rows[0], prompt).toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringContaining('params.prompt: it has the special token <|'),
+    });
+  const moonshine = await openSpeech('write-moonshine');
+  expect((await moonshine.ask([sound(1)], { prompt: 'a' })).rows[0]).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining('params.prompt: the model has no prompts'),
+  });
 });
 
 test('Moonshine has no token of silence', async () => {
