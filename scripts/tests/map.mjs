@@ -15,7 +15,9 @@ export const SPECS = {
   'src/page/client/': { wasm: ['workers', 'serving', 'cache', 'explain'] },
   'src/page/options/': { wasm: ['workers', 'backends', 'remote', 'downloads'] },
   'src/page/results/': { wasm: ['explain', 'segmenter'], packaging: ['gallery'] },
-  'src/page/requests/': { wasm: ['serving', 'classifier', 'handlers', 'images', 'load', 'kept-inputs'] },
+  'src/page/requests/': {
+    wasm: ['serving', 'classifier', 'handlers', 'images', 'load', 'kept-inputs', 'sound-files'],
+  },
   'src/page/workers/': { wasm: ['serving', 'healing', 'workers', 'leaks', 'chaos', 'soak'] },
   'src/page/selection/': { wasm: ['assess', 'backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
   'src/page/sequences/': { wasm: ['voice', 'tracking'] },
@@ -50,7 +52,7 @@ export const SPECS = {
   'src/worker/tasks/zero-shot/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], webkit: ['images', 'serving'], node: ['images'] },
-  'src/worker/audio/': { wasm: ['voice'] },
+  'src/worker/audio/': { wasm: ['voice', 'sound-files'] },
   'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
     node: ['structured'],

@@ -27,7 +27,10 @@ export async function decodeAudio(file: Blob): Promise<Blob | AudioSamples> {
   const start = new Uint8Array(bytes, 0, Math.min(bytes.byteLength, HEADER_BYTES));
   if (textAt(start, 0) === 'RIFF' && textAt(start, 8) === 'WAVE') return file;
   if (typeof OfflineAudioContext === 'undefined')
-    throw new TabServeError('unsupported', 'There is no audio decoder here: pass a WAV file, or samples.');
+    throw new TabServeError(
+      'unsupported',
+      'There is no audio decoder here, only that of WAV. Convert the file: ffmpeg -i FILE sound.wav',
+    );
   const context = contextOf(nativeRate(start) ?? USUAL_RATE);
   try {
     const buffer = await withinLimit("The browser's audio decoder", () => context.decodeAudioData(bytes), {
@@ -39,7 +42,7 @@ export async function decodeAudio(file: Blob): Promise<Blob | AudioSamples> {
     if (cause instanceof TabServeError) throw cause;
     throw new TabServeError(
       'invalid-input',
-      `The audio file of type ${describeValue(file.type)} and ${file.size} bytes could not be decoded: ${messageOf(cause)}. It is damaged, no audio, or of a format that this browser does not know.`,
+      `The audio file of type ${describeValue(file.type)} and ${file.size} bytes could not be decoded: ${messageOf(cause)}. It is damaged, encrypted, no audio, or of a format that this browser does not know. Convert it to WAV: ffmpeg -i FILE sound.wav`,
       { cause },
     );
   }

@@ -43,7 +43,7 @@ async function openFile(blob: Blob): Promise<Recording> {
     .slice(0, 12)
     .arrayBuffer()
     .catch(() => new ArrayBuffer(0));
-  if (!isWav(start)) throw notWav(blob);
+  if (!isWav(start)) throw notWav(blob, start);
   return await openWav(blob);
 }
 

@@ -178,6 +178,12 @@ const silence = new Float32Array(10);
 const BAD: readonly (readonly [what: string, input: unknown, message: RegExp])[] = [
   ['a truncated file', wav(new Uint8Array(10), { size: 1000 }), /truncated: its header says 1000 bytes .* has 10/],
   ['a file that claims almost 2 GB', wav(new Uint8Array(10), { size: 0x7fffefff }), /truncated/],
+  [
+    'an MP4',
+    new Blob(['\0\0\0\x1cftypisom\0\0']),
+    /is MP4, and its sound cannot be decoded here.*ffmpeg -i FILE sound\.wav/,
+  ],
+  ['an MP3', new Blob(['ID3\x04\0\0\0\0\0\0\0\0']), /is MP3, and its sound cannot be decoded here/],
   ['a text', new Blob(['not audio'], { type: 'text/plain' }), /not WAV.*"text\/plain".*audio\/mpeg/],
   ['an empty file', new Blob([]), /is empty/],
   ['half a header', wav(new Uint8Array(10)).slice(0, 30), /"fmt " has 10 bytes/],
