@@ -17,6 +17,7 @@ export const SPECS = {
   'src/page/results/': { wasm: ['explain', 'segmenter'], packaging: ['gallery'] },
   'src/page/requests/': {
     wasm: ['serving', 'classifier', 'handlers', 'images', 'load', 'kept-inputs', 'sound-files'],
+    webkit: ['sound-files'],
   },
   'src/page/workers/': { wasm: ['serving', 'healing', 'workers', 'leaks', 'chaos', 'soak'] },
   'src/page/selection/': { wasm: ['assess', 'backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
