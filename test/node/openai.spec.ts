@@ -112,7 +112,7 @@ test('a recording is transcribed as by transformers, whole and streamed', async 
   const mp3 = new File([new Uint8Array(100)], 'talk.mp3', { type: 'audio/mpeg' });
   expect(await failureOf(openai.audio.transcriptions.create({ ...asked, file: mp3 }))).toMatchObject({
     0: 501,
-    4: expect.stringContaining('pass a WAV file'),
+    4: expect.stringContaining('Convert the file: ffmpeg -i FILE sound.wav'),
   });
 });
 
