@@ -24,7 +24,7 @@ TASKS = {
     "DOCUMENT_QUESTION_ANSWERING": ("document question answering", None),
     "AUDIO_CLASSIFICATION": ("audio classification", "audio_classifier"),
     "AUDIO_FRAME_CLASSIFICATION": ("audio frame classification", None),
-    "AUDIO_XVECTOR": ("speaker verification", None),
+    "AUDIO_XVECTOR": ("speaker verification", "speaker_embedder"),
     "AUDIO_TOKENIZATION": ("audio compression", None),
     "TEXT_TO_SPECTROGRAM": ("text to speech", "text_to_speech"),
     "RNNT": ("speech recognition by a transducer", None),
@@ -148,6 +148,7 @@ OWN = {
     **{f"{name}VisionModelWithProjection": ("image features", "image_feature_extractor") for name in ("Blip2", "CLIP", "MetaClip2")},
     # Published ONNX models whose classes transformers does not have.
     "StyleTextToSpeech2Model": ("text to speech", "text_to_speech"),
+    "WeSpeakerResNetModel": ("speaker verification", "speaker_embedder"),
     "SupertonicForConditionalGeneration": ("text to audio", None),
     "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),
     "Phi3VForCausalLM": ("text generation from images", None),

@@ -140,6 +140,8 @@ function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefine
   const isOfSound =
     // Samples, or a spectrogram.
     (inputs.length === 1 && ['input_values', 'input_features'].includes(inputs[0]!.name)) ||
+    // A filter bank.
+    (inputs.length === 1 && inputs[0]!.dims.length === 3 && inputs[0]!.dims[2] === 80) ||
     // Silero's sampling rate.
     inputs.some(({ name }) => name === 'sr');
   if (isOfImages) return isOfTexts ? 'images-and-texts' : 'images';

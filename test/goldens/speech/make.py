@@ -1,4 +1,4 @@
-"""Makes the JSON files of this folder: what transformers 4.57 makes of sound, logits and tokens for Whisper. Run with torch and transformers at hand:
+"""Makes the JSON files of this folder: what transformers 4.57 makes of sound, logits and tokens for Whisper. Run with torch, torchaudio and transformers at hand:
 
     python test/goldens/speech/make.py
 """
@@ -43,6 +43,18 @@ def features(random):
             "samples": len(samples), "dims": list(found.shape), "frames": frames, "mels": list(range(0, mels, 10)),
             "values": [[round(float(found[mel, frame]), 6) for frame in frames] for mel in range(0, mels, 10)], "sum": float(found.astype(np.float64).sum()),
         })
+    return cases
+
+
+def kaldi_banks():
+    """Each twentieth frame of `torchaudio.compliance.kaldi`, which computes in float32. kaldi-native-fbank agrees."""
+    import torchaudio.compliance.kaldi as kaldi
+
+    cases = []
+    for rate, window, scale, samples in [(16_000, "povey", 1, 24_000), (16_000, "hamming", 32_768, 24_000), (8_000, "hamming", 32_768, 9_600), (16_000, "hamming", 32_768, 400)]:
+        given = torch.tensor(sound(samples))[None] * scale
+        found = kaldi.fbank(given, num_mel_bins=80, frame_length=25, frame_shift=10, dither=0.0, sample_frequency=rate, window_type=window, use_energy=False)
+        cases.append({"sampleRate": rate, "window": window, "scale": scale, "samples": samples, "mels": 80, "frames": len(found), "every": 20, "values": [[round(float(one), 5) for one in row] for row in found[::20]]})
     return cases
 
 
@@ -241,7 +253,7 @@ def words(random):
 
 if __name__ == "__main__":
     random = np.random.default_rng(20261128)
-    for name, found in [("features", features(random)), ("filter-banks", filter_banks()), ("rules", rules(random)), ("starts", starts()), ("windows", windows(random)), ("transcripts", transcripts(random)), ("alignments", alignments(random)), ("words", words(random))]:
+    for name, found in [("features", features(random)), ("filter-banks", filter_banks()), ("kaldi-banks", kaldi_banks()), ("rules", rules(random)), ("starts", starts()), ("windows", windows(random)), ("transcripts", transcripts(random)), ("alignments", alignments(random)), ("words", words(random))]:
         file = HERE / f"{name}.json"
         file.write_text(json.dumps(found, separators=(",", ":")) + "\n")
         print(file.name, file.stat().st_size)

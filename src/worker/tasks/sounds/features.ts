@@ -2,9 +2,9 @@
 import type { Files } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
-import type { Json } from '../../../shared/hugging-face.js';
+import { architectureOf, type Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
-import { FilterBank } from '../../audio/filter-bank.js';
+import { FilterBank, type FrameWindow } from '../../audio/filter-bank.js';
 import { zeroMeanUnitVariance } from '../../audio/samples.js';
 import { isSize, readLogMel, wrong } from '../../handlers/log-mel-config.js';
 import { isSampleRate, PREPROCESSOR, readConvolutions, readJson } from '../../handlers/speech-files.js';
@@ -23,11 +23,13 @@ export interface SoundFeatures {
   feeds(samples: Float32Array): Tensors;
 }
 
-/** What makes a kind of features of the samples, by its name in transformers. */
+/** What makes a kind of features of the samples, by its name in transformers or transformers.js. */
 type Kind = (
   extractor: Json,
   given: Given,
 ) => Pick<SoundFeatures, 'leastSamples'> & {
+  /** The sizes of the model's input after that of the batch; what depends on the recording has a name. */
+  readonly axes: readonly (number | string)[];
   readonly of: (samples: Float32Array) => { readonly dims: readonly number[]; readonly data: Float32Array };
 };
 
@@ -40,11 +42,14 @@ interface Given {
 
 /** The samples themselves. */
 const SAMPLES = 'Wav2Vec2FeatureExtractor';
+/** No class of transformers makes these. */
+const THREE_D_SPEAKER = '3D-Speaker';
 const MASK = 'attention_mask';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   [SAMPLES]: ({ do_normalize: isNormalized = true }, { config }) => ({
-    leastSamples: readConvolutions(config)?.leastSamples ?? 1,
+    leastSamples: leastSamplesOf(config),
+    axes: ['samples'],
     of: (samples) => ({
       dims: [samples.length],
       data: isNormalized === false ? samples : zeroMeanUnitVariance(samples),
@@ -56,6 +61,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     const { mels, windowLength } = logMel.options;
     return {
       leastSamples: 1,
+      axes: [mels, logMel.frames],
       of: (samples) => ({
         dims: [mels, logMel.frames],
         data: logMel.spectrogram(samples.subarray(0, windowLength)),
@@ -78,6 +84,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     const scaled = (value: number): number => (isNormalized === false ? value : (value - mean) / (std * 2));
     return {
       leastSamples: bank.frameLength,
+      axes: [frames, mels],
       of(samples) {
         const data = new Float32Array(frames * mels);
         data.set(bank.features(samples, frames));
@@ -85,7 +92,62 @@ const KINDS: Readonly<Record<string, Kind>> = {
       },
     };
   },
+  WeSpeakerFeatureExtractor: filterBank('hamming', 2 ** 15),
+  [THREE_D_SPEAKER]: filterBank('povey', 1),
 };
+
+/**
+ * Returns the kind of Kaldi's filter banks, less their means.
+ * @param scale what a sample of full scale is
+ */
+function filterBank(window: FrameWindow, scale: number): Kind {
+  return (extractor, { sampleRate }) => {
+    const { num_mel_bins: mels = 80, fbank_centering_span: span = null, min_num_frames: least = 9 } = extractor;
+    if (!isSize(mels) || mels > MAX_MELS) throw wrong('num_mel_bins', mels, `a whole number up to ${MAX_MELS}`);
+    if (span !== null) throw wrong('fbank_centering_span', span, 'null: the mean of all frames is subtracted');
+    if (!isSize(least) || least > MAX_FRAMES)
+      throw wrong('min_num_frames', least, `a whole number up to ${MAX_FRAMES}`);
+    const bank = new FilterBank(sampleRate, mels, window);
+    return {
+      leastSamples: bank.frameLength + (least - 1) * bank.hop,
+      axes: ['frames', mels],
+      of(samples) {
+        const data = bank.features(samples.map((value) => value * scale));
+        subtractMeans(data, mels);
+        return { dims: [data.length / mels, mels], data };
+      },
+    };
+  };
+}
+
+/** The features of models that lie in no repository of transformers, by the toolkit that they were trained with. */
+export const SPEAKER_FEATURES = {
+  wespeaker: { feature_extractor_type: 'WeSpeakerFeatureExtractor' },
+  '3d-speaker': { feature_extractor_type: THREE_D_SPEAKER },
+} as const satisfies Readonly<Record<string, Json>>;
+
+/** Returns the fewest samples of a recording: those of one frame, or of as many as an x-vector is made of. */
+function leastSamplesOf(config: Json): number {
+  const convolutions = readConvolutions(config);
+  if (!convolutions) return 1;
+  const { tdnn_kernel: kernels, tdnn_dilation: dilations } = config;
+  const { leastSamples, ratio } = convolutions;
+  const isVector = architectureOf(config)?.endsWith('ForXVector') && Array.isArray(kernels) && Array.isArray(dilations);
+  if (!isVector) return leastSamples;
+  // Its layers see so many frames together, and a single result would have no deviation.
+  const seen = kernels.reduce((sum: number, kernel, at) => sum + (Number(kernel) - 1) * Number(dilations[at]), 1);
+  return leastSamples + seen * ratio;
+}
+
+/** Subtracts from each mel its mean of all frames. */
+function subtractMeans(features: Float32Array, mels: number): void {
+  const frames = features.length / mels;
+  for (let mel = 0; mel < mels; mel++) {
+    let sum = 0;
+    for (let at = mel; at < features.length; at += mels) sum += features[at]!;
+    for (let at = mel; at < features.length; at += mels) features[at]! -= sum / frames;
+  }
+}
 
 /** Limits on what a file may ask for. */
 const MAX_MELS = 1024;
@@ -94,34 +156,42 @@ const MAX_FRAMES = 100_000;
 /**
  * Reads how sound becomes a model's input. Without `preprocessor_config.json`, it is the samples.
  * @param handler its name, for messages
- * @param given samples per second, instead of the files'
+ * @param given samples per second, instead of the files'; `extractor` in place of `preprocessor_config.json`
  * @throws `model-config` if the files say what cannot be done here, or what the model does not take; `model-format`
  */
 export async function readFeatures(
   files: Files,
   { inputs }: Session,
   input: TensorInfo,
-  { handler, warn, sampleRate: own }: Pick<Given, 'warn'> & { readonly handler: string; readonly sampleRate: unknown },
+  {
+    handler,
+    warn,
+    sampleRate: own,
+    extractor: given,
+  }: Pick<Given, 'warn'> & {
+    readonly handler: string;
+    readonly sampleRate: unknown;
+    readonly extractor?: Json | undefined;
+  },
 ): Promise<SoundFeatures> {
-  const hasFile = files.has(PREPROCESSOR);
-  const extractor = hasFile ? await readJson(files, PREPROCESSOR, handler) : { do_normalize: false };
+  const hasFile = !given && files.has(PREPROCESSOR);
+  const extractor = given ?? (hasFile ? await readJson(files, PREPROCESSOR, handler) : { do_normalize: false });
   const config = files.has(HF_CONFIG) ? await readJson(files, HF_CONFIG, handler) : {};
   const { feature_extractor_type: type = SAMPLES, sampling_rate: rate = 16_000 } = extractor as Json;
   const kind = typeof type === 'string' && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
   if (!kind) throw wrong('feature_extractor_type', type, Object.keys(KINDS).join(' or '));
   const sampleRate = own ?? rate;
   if (!isSampleRate(sampleRate)) throw wrong('sampling_rate', sampleRate, 'a whole number of samples per second');
-  const { leastSamples, of } = kind(extractor, { sampleRate, config, warn });
+  const { leastSamples, axes, of } = kind(extractor, { sampleRate, config, warn });
   const mask = inputs.find(({ name }) => name === MASK);
   const others = inputs.filter(({ name }) => name !== input.name && name !== MASK);
-  const { dims } = of(new Float32Array(leastSamples));
   const areSamples = type === SAMPLES;
-  const isOther = (size: number, at: number): boolean =>
-    !areSamples && typeof input.dims[at + 1] === 'number' && input.dims[at + 1] !== size;
-  if (others.length > 0 || input.dims.length !== dims.length + 1 || dims.some(isOther))
+  const isOther = (size: number | string, at: number): boolean =>
+    typeof size === 'number' && typeof input.dims[at + 1] === 'number' && input.dims[at + 1] !== size;
+  if (others.length > 0 || input.dims.length !== axes.length + 1 || axes.some(isOther))
     throw new TabServeError(
       'model-config',
-      `${handler} gives the model an input [rows, ${areSamples ? 'samples' : dims.join(', ')}]${hasFile ? `, as ${PREPROCESSOR} says` : ''}; the model has the inputs ${inputs.map((one) => `"${one.name}" [${one.dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. audio_handler returns the outputs of any model of samples.`,
+      `${handler} gives the model an input [rows, ${axes.join(', ')}]${hasFile ? `, as ${PREPROCESSOR} says` : ''}; the model has the inputs ${inputs.map((one) => `"${one.name}" [${one.dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. audio_handler returns the outputs of any model of samples.`,
     );
   return {
     sampleRate: hasFile || own !== undefined ? sampleRate : undefined,

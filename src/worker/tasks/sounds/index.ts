@@ -11,4 +11,11 @@ export const SOUNDS = {
     files: ['preprocessor_config.json', 'config.json'],
     nearest: [{ order: 35, reads: 'sound', main: { rank: 2, isLogits: true } }],
   },
+  speaker_embedder: {
+    load: async () => (await import('./speaker-embedder.js')).SpeakerEmbedder,
+    takes: 'audio',
+    architectures: ['ForXVector', 'WeSpeakerResNetModel'],
+    files: ['preprocessor_config.json', 'config.json'],
+    nearest: [{ order: 31, reads: 'sound', outputs: [['embeddings', 'embs', 'embedding']] }],
+  },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

@@ -7,3 +7,8 @@ export const AUDIO_CLASSIFIER_SCHEMA: ConfigSchema = {
   threshold: { type: 'number', minimum: 0, maximum: 1 },
   multiLabel: { type: 'boolean', default: false, readOnly: true },
 };
+
+export const SPEAKER_EMBEDDER_SCHEMA: ConfigSchema = {
+  normalize: { type: 'boolean', default: true },
+  features: { enum: ['wespeaker', '3d-speaker'], readOnly: true },
+};

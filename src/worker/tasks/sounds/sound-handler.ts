@@ -1,5 +1,6 @@
 import type { Context } from '../../../contract/handler.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
+import type { Json } from '../../../shared/hugging-face.js';
 import { nextTask } from '../../../shared/next-task.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
 import { floatOutput } from '../../outputs/floats.js';
@@ -31,7 +32,13 @@ export abstract class SoundHandler<Result> extends AudioHandler<Result> {
       handler: this.handlerName,
       warn: context.warn,
       sampleRate: this.config['sampleRate'],
+      extractor: this.extractorOf(context),
     });
+  }
+
+  /** Returns what takes the place of `preprocessor_config.json`; undefined for what the file says. */
+  protected extractorOf(_context: Context): Json | undefined {
+    return undefined;
   }
 
   protected override get sampleRate(): number {

@@ -1,7 +1,7 @@
-// Kaldi's features against transformers' `ASTFeatureExtractor`: `test/goldens/speech/make.py`.
+// Kaldi's features against transformers' `ASTFeatureExtractor`, and against torchaudio: `test/goldens/speech/make.py`.
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { FilterBank } from '../../../../src/worker/audio/filter-bank.ts';
+import { FilterBank, type FrameWindow } from '../../../../src/worker/audio/filter-bank.ts';
 import { soundOf } from '../../../models/tasks/sound.ts';
 
 interface Case {
@@ -11,15 +11,21 @@ interface Case {
   readonly frames: number;
   readonly every: number;
   readonly values: readonly (readonly number[])[];
+  readonly window?: FrameWindow;
+  /** What a sample of full scale is. */
+  readonly scale?: number;
 }
 
-const CASES = JSON.parse(
-  readFileSync(new URL('../../../goldens/speech/filter-banks.json', import.meta.url), 'utf8'),
-) as readonly Case[];
+const CASES = ['filter-banks', 'kaldi-banks'].flatMap(
+  (name) =>
+    JSON.parse(
+      readFileSync(new URL(`../../../goldens/speech/${name}.json`, import.meta.url), 'utf8'),
+    ) as readonly Case[],
+);
 
-for (const { sampleRate, mels, samples, frames, every, values } of CASES)
-  test(`${mels} mels of ${samples} samples at ${sampleRate} Hz`, () => {
-    const found = new FilterBank(sampleRate, mels).features(soundOf(samples));
+for (const { sampleRate, mels, samples, frames, every, values, window, scale = 1 } of CASES)
+  test(`${mels} mels of ${samples} samples at ${sampleRate} Hz, ${window ?? 'hann'}`, () => {
+    const found = new FilterBank(sampleRate, mels, window).features(soundOf(samples).map((one) => one * scale));
     expect(found).toHaveLength(frames * mels);
     for (const [row, expected] of values.entries())
       for (const [mel, value] of expected.entries()) expect(found[row * every * mels + mel]).toBeCloseTo(value, 3);
