@@ -76,6 +76,7 @@ export type { ReadText } from './worker/tasks/ocr/ctc.js';
 export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export type { Picture } from './worker/outputs/picture.js';
 export { playSpeech, toAudioBuffer, type PlaySpeechOptions } from './page/results/sound.js';
+export { joinSpeakers, type SpokenTurn } from './page/results/spoken-turns.js';
 export { toWav, type Samples } from './shared/wav.js';
 export { cosineSimilarity, nearest, type Neighbor } from './page/results/similarity.js';
 export type {

@@ -27,6 +27,7 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
   promptable_segmenter: { takes: 'image', parts: ['vision_encoder', 'prompt_encoder_mask_decoder'] },
   audio_classifier: { takes: 'audio' },
   speaker_embedder: { takes: 'audio' },
+  speaker_diarizer: { takes: 'audio' },
   speech_recognizer: { takes: 'audio', params: { timestamps: 'word' } },
   voice_activity_detector: { takes: 'audio' },
   fill_mask: { takes: 'text', input: 'Paris is the [MASK] of France.', params: { topK: 5 } },

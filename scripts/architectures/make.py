@@ -148,6 +148,7 @@ OWN = {
     **{f"{name}VisionModelWithProjection": ("image features", "image_feature_extractor") for name in ("Blip2", "CLIP", "MetaClip2")},
     # Published ONNX models whose classes transformers does not have.
     "StyleTextToSpeech2Model": ("text to speech", "text_to_speech"),
+    "PyAnnoteForAudioFrameClassification": ("speaker diarization", "speaker_diarizer"),
     "WeSpeakerResNetModel": ("speaker verification", "speaker_embedder"),
     "SupertonicForConditionalGeneration": ("text to audio", None),
     "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),

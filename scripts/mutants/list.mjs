@@ -47,6 +47,12 @@ export const MUTANTS = [
   ['shared/retry.ts', 'if (gotOn) retries = 0', ''],
   ['shared/retry.ts', 'retries >= MAX_RETRIES', 'retries > MAX_RETRIES'],
   ['shared/retry.ts', 'Math.max(backoff, retryAfter)', 'Math.min(backoff, retryAfter)'],
+  // Sound.
+  ['worker/audio/filter-bank.ts', 'const POVEY_POWER = 0.85', 'const POVEY_POWER = 0.8'],
+  ['worker/tasks/sounds/features.ts', '(Number(kernel) - 1) * Number(dilations[at])', 'Number(kernel) - 1'],
+  ['worker/tasks/speakers/linkage.ts', 'Math.max(distance, farthest[left]!, farthest[right]!)', 'distance'],
+  ['worker/tasks/speakers/half-even.ts', 'rest === 0.5 && low % 2 === 0', 'rest === 0.5 && low < 0'],
+  ['worker/tasks/speakers/match-windows.ts', 'if (value === 0) return []', ''],
   // Decoders.
   ['worker/tasks/speech/speech.ts', 'now - silentFrom < minSilence', 'now - silentFrom <= minSilence'],
   ['worker/tasks/speech/speech.ts', 'now - from < (rate * minSilence', 'now - from <= (rate * minSilence'],

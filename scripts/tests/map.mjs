@@ -44,6 +44,7 @@ export const SPECS = {
   'src/worker/tasks/pictures/': { wasm: ['classifier', 'features', 'image-to-image'], node: ['docs', 'repositories'] },
   'src/worker/tasks/segmentation/': { wasm: ['segmenter'], node: ['docs', 'repositories'] },
   'src/worker/tasks/sounds/': { node: ['repositories'], wasm: ['coverage'] },
+  'src/worker/tasks/speakers/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/tasks/speech/': { wasm: ['voice'], node: ['repositories'] },
   'src/worker/tasks/texts/': { wasm: ['text'], node: ['docs', 'repositories'] },
   'src/worker/tasks/tracking/': { wasm: ['tracking'] },

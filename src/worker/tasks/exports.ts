@@ -23,6 +23,7 @@ export * from './segmentation/image-segmenter.js';
 export * from './segmentation/promptable-segmenter.js';
 export * from './sounds/audio-classifier.js';
 export * from './sounds/speaker-embedder.js';
+export * from './speakers/speaker-diarizer.js';
 export * from './speech/speech-recognizer.js';
 export * from './speech/voice-activity-detector.js';
 export * from './texts/fill-mask.js';

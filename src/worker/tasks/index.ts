@@ -11,6 +11,7 @@ import { PEOPLE } from './people/index.js';
 import { PICTURES } from './pictures/index.js';
 import { SEGMENTATION } from './segmentation/index.js';
 import { SOUNDS } from './sounds/index.js';
+import { SPEAKERS } from './speakers/index.js';
 import { SPEECH } from './speech/index.js';
 import { TEXTS } from './texts/index.js';
 import { TRACKING } from './tracking/index.js';
@@ -50,6 +51,7 @@ export const BUILT_IN = {
   ...PICTURES,
   ...SEGMENTATION,
   ...SOUNDS,
+  ...SPEAKERS,
   ...SPEECH,
   ...TEXTS,
   ...TRACKING,

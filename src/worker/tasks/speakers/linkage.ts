@@ -1,0 +1,104 @@
+/** Agglomerative clustering with centroid linkage, as `scipy.cluster.hierarchy.linkage` computes it. */
+
+/** Two clusters that become one. The vectors have the numbers from 0 on; the clusters of the merges follow them. */
+export interface Merge {
+  readonly left: number;
+  readonly right: number;
+  /** Between the centroids. */
+  readonly distance: number;
+  /** How many vectors the new cluster has. */
+  readonly size: number;
+}
+
+/**
+ * Merges the two clusters whose centroids are nearest, until one is left.
+ * @param vectors of one length, at least one
+ * @returns the merges in their order, one fewer than there are vectors
+ */
+export function centroidLinkage(vectors: readonly ArrayLike<number>[]): readonly Merge[] {
+  const count = vectors.length;
+  // The squares of the distances between places, of which the first is the lower one.
+  const squares = new Float32Array((count * (count - 1)) / 2);
+  const at = (a: number, b: number): number =>
+    a < b ? (a * (2 * count - a - 1)) / 2 + b - a - 1 : (b * (2 * count - b - 1)) / 2 + a - b - 1;
+  for (let a = 0; a < count; a++)
+    for (let b = a + 1; b < count; b++) squares[at(a, b)] = squareBetween(vectors[a]!, vectors[b]!);
+  const nodes = Array.from({ length: count }, (_, place) => place);
+  const sizes = new Int32Array(count).fill(1);
+  // Of each place the nearest one after it.
+  const nearest = new Int32Array(count).fill(-1);
+  const findNearest = (place: number): void => {
+    nearest[place] = -1;
+    for (let other = place + 1; other < count; other++)
+      if (
+        sizes[other]! > 0 &&
+        (nearest[place]! < 0 || squares[at(place, other)]! < squares[at(place, nearest[place]!)]!)
+      )
+        nearest[place] = other;
+  };
+  for (let place = 0; place < count; place++) findNearest(place);
+  const merges: Merge[] = [];
+  for (let step = 0; step < count - 1; step++) {
+    let a = -1;
+    for (let place = 0; place < count; place++)
+      if (
+        sizes[place]! > 0 &&
+        nearest[place]! >= 0 &&
+        (a < 0 || squares[at(place, nearest[place]!)]! < squares[at(a, nearest[a]!)]!)
+      )
+        a = place;
+    const b = nearest[a]!;
+    const between = squares[at(a, b)]!;
+    const [first, second] = [sizes[a]!, sizes[b]!];
+    const size = first + second;
+    merges.push({ left: nodes[a]!, right: nodes[b]!, distance: Math.sqrt(Math.max(0, between)), size });
+    // The new cluster has the place of the second one.
+    sizes[a] = 0;
+    sizes[b] = size;
+    nodes[b] = count + step;
+    for (let place = 0; place < count; place++) {
+      if (sizes[place] === 0 || place === b) continue;
+      const mean = (first * squares[at(place, a)]! + second * squares[at(place, b)]!) / size;
+      squares[at(place, b)] = mean - (first * second * between) / size ** 2;
+      if (nearest[place] === a || nearest[place] === b) findNearest(place);
+      else if (place < b && squares[at(place, b)]! < squares[at(place, nearest[place]!)]!) nearest[place] = b;
+    }
+    findNearest(b);
+  }
+  return merges;
+}
+
+/**
+ * Returns the cluster of each vector, from 0 on, if only some merges are made.
+ * @param isMade gets a merge's place, and the largest distance in it or below it
+ */
+export function clustersOf(
+  merges: readonly Merge[],
+  isMade: (place: number, farthest: number) => boolean,
+): readonly number[] {
+  const count = merges.length + 1;
+  const farthest: number[] = Array.from({ length: count }, () => 0);
+  // The vectors of each cluster that is made; a merge that is not made has none, and nothing above it is made.
+  const members: (readonly number[] | undefined)[] = Array.from({ length: count }, (_, vector) => [vector]);
+  const roots = new Set(members.keys());
+  for (const [place, { left, right, distance }] of merges.entries()) {
+    const own = Math.max(distance, farthest[left]!, farthest[right]!);
+    farthest.push(own);
+    const [one, other] = [members[left], members[right]];
+    const isWhole = one !== undefined && other !== undefined && isMade(place, own);
+    members.push(isWhole ? [...one, ...other] : undefined);
+    if (!isWhole) continue;
+    roots.delete(left);
+    roots.delete(right);
+    roots.add(count + place);
+  }
+  const clusters: number[] = [];
+  for (const [cluster, root] of [...roots].entries()) for (const vector of members[root]!) clusters[vector] = cluster;
+  return clusters;
+}
+
+function squareBetween(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index++) sum += (a[index]! - b[index]!) ** 2;
+  return sum;
+}

@@ -1,0 +1,325 @@
+import { PredictionError, TabServeError } from '../../../contract/errors.js';
+import type { Context, NodeHandler } from '../../../contract/handler.js';
+import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
+import type { Signature } from '../../../contract/task.js';
+import type { Tensors } from '../../../contract/tensors.js';
+import { nextTask } from '../../../shared/next-task.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
+import { AudioHandler } from '../../handlers/audio-handler.js';
+import { isSize, wrong } from '../../handlers/log-mel-config.js';
+import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
+import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
+import { floatOutput } from '../../outputs/floats.js';
+import { numbersOf } from '../../outputs/rows.js';
+import { checkScores } from '../../outputs/scores.js';
+import { toFloats } from '../../tensors/tensors.js';
+import { matchWindows } from './match-windows.js';
+import { SPEAKER_DIARIZER_SCHEMA } from './schemas.js';
+import {
+  classSpeakers,
+  localSpeakers,
+  readWindow,
+  speakerCount,
+  voiceOf,
+  windowStarts,
+  type Frames,
+  type LocalSpeaker,
+  type Window,
+} from './segmentation.js';
+import { turnsOf, type SpeakerTurn } from './turns.js';
+import { speakersOf } from './voices.js';
+
+/** The `params` of a speaker diarizer. */
+export interface SpeakerDiarizerParams {
+  /**
+   * How many people speak, if it is known.
+   * @integer
+   * @minimum 1
+   */
+  readonly numSpeakers?: number;
+  /**
+   * The least number of people. Default: 1.
+   * @integer
+   * @minimum 1
+   */
+  readonly minSpeakers?: number;
+  /**
+   * The largest number of people. Default: any.
+   * @integer
+   * @minimum 1
+   */
+  readonly maxSpeakers?: number;
+  /**
+   * The largest distance between the mean vectors of two groups that are one person; vectors have the length 1. With
+   * less, there are more speakers.
+   * @minimum 0
+   * @maximum 2
+   * @default 0.7045654963945799
+   */
+  readonly threshold?: number;
+  /**
+   * Seconds: a pause of a speaker that is shorter is none.
+   * @minimum 0
+   * @default 0
+   */
+  readonly minDurationOff?: number;
+  /**
+   * Seconds: what somebody says in less time is left out.
+   * @minimum 0
+   * @default 0
+   */
+  readonly minDurationOn?: number;
+  /**
+   * From one window of the model to the next, as a share of a window. 0.5 takes a fifth of the time of 0.1, and is less
+   * exact.
+   * @exclusiveMinimum 0
+   * @maximum 1
+   * @default 0.1
+   */
+  readonly windowStep?: number;
+}
+
+/** The node with the model of voices, which may be missing. */
+const EMBEDDER = 'embedder';
+
+/** Seconds of the windows that pyannote's segmentation-3.0 was trained with, if the model takes any number of samples. */
+const WINDOW = 10;
+/** The frames of segmentation-3.0: from one to the next, and how many samples more one of them sees. */
+const STEP = 270;
+const OFFSET = 721;
+/** More would take a gigabyte of distances, and minutes. */
+const MAX_VOICES = 12_000;
+
+/**
+ * Returns who speaks when, with pyannote's segmentation-3.0, by the rules of its pipeline `speaker-diarization-3.1`. The
+ * model hears windows of ten seconds, one each second, and finds up to three speakers in each; two may speak at once.
+ * Who is the same person in several windows is found by the voice: the node `embedder` is a model of
+ * `speaker_embedder`, whose vectors are clustered (agglomerative, centroid linkage). A vector is made of what somebody
+ * says alone in a window.
+ *
+ * Without `embedder`, those who speak in the same frames of two windows are the same person. Who is silent for a whole
+ * window is then somebody new, and `numSpeakers`, `minSpeakers` and `maxSpeakers` are refused.
+ * @answer `[{ speaker, start, end, score }, …]` in seconds, by their starts; `SPEAKER_00` speaks first
+ *   ([a sample](sounds.md#who-speaks-when))
+ */
+export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
+  declare readonly paramsType?: SpeakerDiarizerParams;
+
+  static override readonly huggingFace: HuggingFaceTask = {
+    architectures: ['PyAnnoteForAudioFrameClassification'],
+    files: [PREPROCESSOR],
+  };
+
+  static override readonly nearest: readonly Signature[] = [
+    { order: 28, reads: 'sound', main: { rank: 3, isOnly: true, ends: [7] } },
+  ];
+
+  static override readonly schema: ConfigSchema = SPEAKER_DIARIZER_SCHEMA;
+
+  /** The example is for the model: `inference` takes recordings. */
+  readonly exampleIsForModel = true;
+
+  readonly #turns = new WeakMap<Context, readonly (readonly SpeakerTurn[])[]>();
+  #embedder: NodeHandler<HandlerOf<'speaker_embedder'>> | undefined;
+  #frames!: Omit<Frames, 'windowStep'>;
+
+  /**
+   * Opens the model, and the node `embedder`, if there is one.
+   * @throws `model-config` if the files do not describe the model's frames; what opening the node throws
+   */
+  override async initialize(context: Context): Promise<void> {
+    await super.initialize(context);
+    this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
+    const { dims, name } = this.inputInfo;
+    if (dims.length !== 3 || this.outputInfo.dims.length !== 3)
+      throw new TabServeError(
+        'model-config',
+        `speaker_diarizer needs a model with an input [rows, 1, samples] and an output [rows, frames, classes], as pyannote's segmentation-3.0; this one has "${name}" of ${dims.length} dims and "${this.outputInfo.name}" of ${this.outputInfo.dims.length}.`,
+      );
+    const hasFile = context.files.has(PREPROCESSOR);
+    const file = hasFile ? await readJson(context.files, PREPROCESSOR, 'speaker_diarizer') : {};
+    const { step = STEP, offset = OFFSET, sampling_rate: rate = 16_000 } = file;
+    const sampleRate = this.config['sampleRate'] ?? rate;
+    if (!isSampleRate(sampleRate)) throw wrong('sampling_rate', sampleRate, 'a whole number of samples per second');
+    if (!isSize(step)) throw wrong('step', step, 'the samples from one frame to the next');
+    if (offset !== 0 && !isSize(offset)) throw wrong('offset', offset, 'the samples that a frame sees, less its step');
+    const window = typeof dims[2] === 'number' ? dims[2] : WINDOW * sampleRate;
+    this.#frames = { sampleRate, window, step, offset, count: Math.max(0, Math.floor((window - offset) / step)) };
+    if (context.modelYamlConfig.nodes?.[EMBEDDER] !== undefined)
+      this.#embedder = await context.openHandler(EMBEDDER, await loadHandler('speaker_embedder'));
+  }
+
+  protected override get sampleRate(): number {
+    return this.#frames.sampleRate;
+  }
+
+  /** A recording has any number of samples. */
+  protected override get fixedLength(): undefined {
+    return undefined;
+  }
+
+  /** Returns a window of silence. */
+  override example(_context: Context): Tensors {
+    return this.#feeds(new Float32Array(this.#frames.window));
+  }
+
+  protected override async readRow(...given: Parameters<AudioHandler['readRow']>): Promise<Float32Array> {
+    const [, index, context] = given;
+    const counts = ['numSpeakers', 'minSpeakers', 'maxSpeakers'] as const;
+    const asked = counts.find((name) => this.param<number | undefined>(name, index, context) !== undefined);
+    if (asked !== undefined && !this.#embedder)
+      throw new TabServeError(
+        'invalid-input',
+        `${asked}: people are counted by their voices, and the model has no node "${EMBEDDER}". Name one in nodes: a model of speaker_embedder.`,
+      );
+    const [least, most] = [this.#least(index, context), this.#most(index, context)];
+    if (least > most)
+      throw new TabServeError('invalid-input', `minSpeakers: it is ${least}, and maxSpeakers is ${most}. Swap them.`);
+    return await super.readRow(...given);
+  }
+
+  /** Finds the turns of one row after another. A row that cannot be read fails alone. */
+  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
+    const { data, dims } = inputs[this.inputInfo.name]!;
+    const [rows, length] = dims as readonly [number, number];
+    const found: (readonly SpeakerTurn[])[] = [];
+    for (let index = 0; index < rows; index++) {
+      if (context.failures.has(index)) continue;
+      const start = index * length;
+      const samples = (data as Float32Array).subarray(start, start + this.sampleCount(index, context));
+      found[index] = await this.#diarize(samples, index, context);
+    }
+    this.#turns.set(context, found);
+    return inputs;
+  }
+
+  protected override rowResults(_outputs: Tensors, context: Context): (index: number) => readonly SpeakerTurn[] {
+    return (index) => this.#turns.get(context)![index]!;
+  }
+
+  protected override emptyResult: readonly SpeakerTurn[] = [];
+
+  async #diarize(samples: Float32Array, index: number, context: Context): Promise<readonly SpeakerTurn[]> {
+    const param = <T>(name: keyof SpeakerDiarizerParams): T => this.param<T>(name, index, context);
+    const { window, sampleRate } = this.#frames;
+    const frames = { ...this.#frames, windowStep: Math.max(1, Math.round(param<number>('windowStep') * window)) };
+    const starts = windowStarts(samples.length, frames);
+    const [windows, speakers] = await this.#segment(samples, starts, context);
+    const local = localSpeakers(windows, speakers);
+    if (local.length === 0) return [];
+    const identities = this.#embedder
+      ? await this.#byVoice(samples, { starts, windows, speakers, local, frames }, index, context)
+      : matchWindows(windows, local, speakers, frames);
+    const rules = {
+      minDurationOn: param<number>('minDurationOn'),
+      minDurationOff: param<number>('minDurationOff'),
+      most: this.#most(index, context),
+    };
+    return turnsOf(windows, local, identities, frames, rules, samples.length / sampleRate);
+  }
+
+  /** Runs the model on the windows. Returns who speaks in each, and of how many. */
+  async #segment(
+    samples: Float32Array,
+    starts: readonly number[],
+    context: Context,
+  ): Promise<readonly [readonly Window[], number]> {
+    const windows: Window[] = [];
+    let classes: ReturnType<typeof classSpeakers> | undefined;
+    for (const start of starts) {
+      const padded = new Float32Array(this.#frames.window);
+      padded.set(samples.subarray(start, start + padded.length));
+      const output = numbersOf(
+        await this.model.run(this.#feeds(padded), { signal: context.signal }),
+        this.outputInfo.name,
+      );
+      const [, count, size] = output.dims;
+      if (count !== this.#frames.count)
+        throw new TabServeError(
+          'model-config',
+          `The model answers ${count} frames for ${padded.length} samples, and step and offset of ${PREPROCESSOR} make ${this.#frames.count} of them. Take the file of the model that was exported.`,
+        );
+      const logits = toFloats(output);
+      checkScores(logits, 'logits', false);
+      windows.push(readWindow(logits, (classes ??= classSpeakers(size!))));
+      await breathe(context);
+    }
+    return [windows, speakerCount(classes!)];
+  }
+
+  /** Returns the person of each speaker of a window by the voice; −1 for one who says too little. */
+  async #byVoice(
+    samples: Float32Array,
+    {
+      starts,
+      windows,
+      speakers,
+      local,
+      frames,
+    }: {
+      readonly starts: readonly number[];
+      readonly windows: readonly Window[];
+      readonly speakers: number;
+      readonly local: readonly LocalSpeaker[];
+      readonly frames: Frames;
+    },
+    index: number,
+    context: Context,
+  ): Promise<readonly number[]> {
+    const vectors: (Float32Array | undefined)[] = [];
+    for (const { window, speaker } of local) {
+      const voice = (isAlone: boolean): Float32Array =>
+        voiceOf(samples, starts[window]!, windows[window]!, { speaker, speakers, isAlone }, frames);
+      vectors.push((await this.#vectorOf(voice(true), context)) ?? (await this.#vectorOf(voice(false), context)));
+      await breathe(context);
+    }
+    const known = vectors.filter((vector) => vector !== undefined);
+    if (known.length > MAX_VOICES)
+      throw new TabServeError(
+        'invalid-input',
+        `The recording has ${known.length} voices in its windows, and the limit is ${MAX_VOICES}. Pass a shorter one, or set windowStep to 0.5.`,
+      );
+    if (known.length === 0) return local.map(() => -1);
+    const people = speakersOf(known, {
+      threshold: this.param('threshold', index, context),
+      least: this.#least(index, context),
+      most: this.#most(index, context),
+    });
+    // Numbered by their first windows.
+    const numbers = new Map([...new Set(people)].map((person, number) => [person, number]));
+    let next = 0;
+    return vectors.map((vector) => (vector ? numbers.get(people[next++]!)! : -1));
+  }
+
+  /** Returns the vector of a voice; undefined if it is too short for the model. */
+  async #vectorOf(samples: Float32Array, context: Context): Promise<Float32Array | undefined> {
+    if (samples.length === 0) return undefined;
+    const { sampleRate } = this.#frames;
+    const [vector] = await this.#embedder!.handle([{ samples, sampleRate }], context, { params: { normalize: false } });
+    if (!(vector instanceof PredictionError)) return vector;
+    if (vector.code === 'invalid-input') return undefined;
+    throw vector;
+  }
+
+  #feeds(window: Float32Array): Tensors {
+    return { [this.inputInfo.name]: { dtype: 'float32', dims: [1, 1, window.length], data: window } };
+  }
+
+  #least(index: number, context: Context): number {
+    return (
+      this.param<number | undefined>('numSpeakers', index, context) ?? this.param('minSpeakers', index, context) ?? 1
+    );
+  }
+
+  #most(index: number, context: Context): number {
+    const count = this.param<number | undefined>('numSpeakers', index, context);
+    return count ?? this.param<number | undefined>('maxSpeakers', index, context) ?? Infinity;
+  }
+}
+
+/** Lets other work run. @throws the signal's reason */
+async function breathe({ signal, heartbeat }: Context): Promise<void> {
+  signal.throwIfAborted();
+  heartbeat();
+  await nextTask();
+}
