@@ -149,6 +149,7 @@ OWN = {
     # Published ONNX models whose classes transformers does not have.
     "StyleTextToSpeech2Model": ("text to speech", "text_to_speech"),
     "PyAnnoteForAudioFrameClassification": ("speaker diarization", "speaker_diarizer"),
+    "ClapModel": ("zero-shot audio classification", "zero_shot_audio_classifier"),
     "WeSpeakerResNetModel": ("speaker verification", "speaker_embedder"),
     "SupertonicForConditionalGeneration": ("text to audio", None),
     "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),

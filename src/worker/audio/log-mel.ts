@@ -1,6 +1,6 @@
 /** The log-mel spectrogram that Whisper hears, as transformers' `WhisperFeatureExtractor` computes it. */
 import { melFilters } from './mel-filters.js';
-import { hann, MelPowers } from './mel-powers.js';
+import { hann, MelPowers, mirrorEdges } from './mel-powers.js';
 
 export interface LogMelOptions {
   /** Samples per second. */
@@ -85,11 +85,7 @@ export class LogMel {
     const edge = frameLength / 2;
     const sound = new Float64Array(windowLength + frameLength).fill(padding);
     sound.set(samples, edge);
-    const last = edge + windowLength - 1;
-    for (let at = 1; at <= edge; at++) {
-      sound[edge - at] = sound[edge + at]!;
-      sound[last + at] = sound[last - at]!;
-    }
+    mirrorEdges(sound, edge);
     return sound;
   }
 

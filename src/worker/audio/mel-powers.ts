@@ -56,3 +56,12 @@ export function hann(length: number, isPeriodic: boolean): Float64Array {
   const period = isPeriodic ? length : length - 1;
   return Float64Array.from({ length }, (_, at) => 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / period));
 }
+
+/** Mirrors a window's edges into what lies before and after it, `edge` samples on both sides. */
+export function mirrorEdges(sound: Float64Array, edge: number): void {
+  const last = sound.length - edge - 1;
+  for (let at = 1; at <= edge; at++) {
+    sound[edge - at] = sound[edge + at]!;
+    sound[last + at] = sound[last - at]!;
+  }
+}

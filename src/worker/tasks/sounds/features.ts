@@ -4,7 +4,9 @@ import { TabServeError } from '../../../contract/errors.js';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { architectureOf, type Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
+import { DecibelMel, repeated } from '../../audio/decibel-mel.js';
 import { FilterBank, type FrameWindow } from '../../audio/filter-bank.js';
+import { Fourier } from '../../audio/fourier.js';
 import { zeroMeanUnitVariance } from '../../audio/samples.js';
 import { isSize, readLogMel, wrong } from '../../handlers/log-mel-config.js';
 import { isSampleRate, PREPROCESSOR, readConvolutions, readJson } from '../../handlers/speech-files.js';
@@ -92,6 +94,47 @@ const KINDS: Readonly<Record<string, Kind>> = {
       },
     };
   },
+  /** Of a recording that is longer than the window, the beginning: transformers hears a part at random. */
+  ClapFeatureExtractor(extractor, { sampleRate }) {
+    const {
+      feature_size: mels = 64,
+      hop_length: hop = 480,
+      fft_window_size: frameLength = 1024,
+      max_length_s: seconds = 10,
+      frequency_min: lowest = 0,
+      frequency_max: highest = 14_000,
+      truncation = 'fusion',
+      padding = 'repeatpad',
+    } = extractor;
+    if (truncation !== 'rand_trunc')
+      throw wrong('truncation', truncation, 'rand_trunc, as of clap-htsat-unfused: models that fuse four spectrograms');
+    if (!isSize(mels) || mels > MAX_MELS) throw wrong('feature_size', mels, `a whole number up to ${MAX_MELS}`);
+    if (!isSize(hop)) throw wrong('hop_length', hop, 'a number of samples');
+    if (!isSize(seconds) || seconds > MAX_SECONDS)
+      throw wrong('max_length_s', seconds, `whole seconds up to ${MAX_SECONDS}`);
+    if (!isSize(frameLength) || frameLength > MAX_FRAME || !Fourier.takes(frameLength) || frameLength % 2 > 0)
+      throw wrong(
+        'fft_window_size',
+        frameLength,
+        `an even number up to ${MAX_FRAME} whose prime factors are at most 64`,
+      );
+    if (typeof lowest !== 'number' || typeof highest !== 'number')
+      throw wrong('frequency_max', highest, 'numbers in Hz, as frequency_min');
+    if (padding !== 'repeatpad' && padding !== 'repeat' && padding !== 'pad')
+      throw wrong('padding', padding, 'repeatpad, repeat or pad');
+    const windowLength = seconds * sampleRate;
+    const bank = new DecibelMel({ sampleRate, mels, frameLength, hop, windowLength, lowest, highest });
+    return {
+      leastSamples: 1,
+      axes: [1, bank.frames, mels],
+      of(samples) {
+        const window = new Float32Array(windowLength);
+        if (padding === 'pad') window.set(samples.subarray(0, windowLength));
+        else window.set(repeated(samples, windowLength, padding === 'repeat'));
+        return { dims: [1, bank.frames, mels], data: bank.spectrogram(window) };
+      },
+    };
+  },
   WeSpeakerFeatureExtractor: filterBank('hamming', 2 ** 15),
   [THREE_D_SPEAKER]: filterBank('povey', 1),
 };
@@ -152,6 +195,8 @@ function subtractMeans(features: Float32Array, mels: number): void {
 /** Limits on what a file may ask for. */
 const MAX_MELS = 1024;
 const MAX_FRAMES = 100_000;
+const MAX_FRAME = 65_536;
+const MAX_SECONDS = 600;
 
 /**
  * Reads how sound becomes a model's input. Without `preprocessor_config.json`, it is the samples.
@@ -166,12 +211,15 @@ export async function readFeatures(
   {
     handler,
     warn,
-    sampleRate: own,
+    sampleRate: givenRate,
     extractor: given,
+    otherInputs = [],
   }: Pick<Given, 'warn'> & {
     readonly handler: string;
     readonly sampleRate: unknown;
     readonly extractor?: Json | undefined;
+    /** Those that the handler fills itself. */
+    readonly otherInputs?: readonly string[];
   },
 ): Promise<SoundFeatures> {
   const hasFile = !given && files.has(PREPROCESSOR);
@@ -180,11 +228,12 @@ export async function readFeatures(
   const { feature_extractor_type: type = SAMPLES, sampling_rate: rate = 16_000 } = extractor as Json;
   const kind = typeof type === 'string' && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
   if (!kind) throw wrong('feature_extractor_type', type, Object.keys(KINDS).join(' or '));
-  const sampleRate = own ?? rate;
+  const sampleRate = givenRate ?? rate;
   if (!isSampleRate(sampleRate)) throw wrong('sampling_rate', sampleRate, 'a whole number of samples per second');
   const { leastSamples, axes, of } = kind(extractor, { sampleRate, config, warn });
-  const mask = inputs.find(({ name }) => name === MASK);
-  const others = inputs.filter(({ name }) => name !== input.name && name !== MASK);
+  const own = inputs.filter(({ name }) => name !== input.name && !otherInputs.includes(name));
+  const mask = own.find(({ name }) => name === MASK);
+  const others = own.filter(({ name }) => name !== MASK);
   const areSamples = type === SAMPLES;
   const isOther = (size: number | string, at: number): boolean =>
     typeof size === 'number' && typeof input.dims[at + 1] === 'number' && input.dims[at + 1] !== size;
@@ -194,7 +243,7 @@ export async function readFeatures(
       `${handler} gives the model an input [rows, ${axes.join(', ')}]${hasFile ? `, as ${PREPROCESSOR} says` : ''}; the model has the inputs ${inputs.map((one) => `"${one.name}" [${one.dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. audio_handler returns the outputs of any model of samples.`,
     );
   return {
-    sampleRate: hasFile || own !== undefined ? sampleRate : undefined,
+    sampleRate: hasFile || givenRate !== undefined ? sampleRate : undefined,
     leastSamples,
     areSamples,
     feeds(samples) {

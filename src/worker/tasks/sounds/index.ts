@@ -11,11 +11,26 @@ export const SOUNDS = {
     files: ['preprocessor_config.json', 'config.json'],
     nearest: [{ order: 35, reads: 'sound', main: { rank: 2, isLogits: true } }],
   },
+  audio_text_embedder: {
+    load: async () => (await import('./audio-text-embedder.js')).AudioTextEmbedder,
+    takes: 'audio',
+    nodes: { audio: ['audio_model'], text: ['text_model'] },
+    nodeProcessors: { text: 'tokenizer' },
+    files: ['preprocessor_config.json'],
+  },
   speaker_embedder: {
     load: async () => (await import('./speaker-embedder.js')).SpeakerEmbedder,
     takes: 'audio',
     architectures: ['ForXVector', 'WeSpeakerResNetModel'],
     files: ['preprocessor_config.json', 'config.json'],
     nearest: [{ order: 31, reads: 'sound', outputs: [['embeddings', 'embs', 'embedding']] }],
+  },
+  zero_shot_audio_classifier: {
+    load: async () => (await import('./zero-shot-audio-classifier.js')).ZeroShotAudioClassifier,
+    takes: 'audio',
+    architectures: ['ClapModel'],
+    processor: 'tokenizer',
+    files: ['preprocessor_config.json', 'config.json'],
+    nearest: [{ order: 9, reads: 'images-and-texts', outputs: ['logits_per_audio'] }],
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

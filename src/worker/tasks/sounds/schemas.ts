@@ -8,7 +8,20 @@ export const AUDIO_CLASSIFIER_SCHEMA: ConfigSchema = {
   multiLabel: { type: 'boolean', default: false, readOnly: true },
 };
 
+export const AUDIO_TEXT_EMBEDDER_SCHEMA: ConfigSchema = {
+  maxLength: { type: 'integer', minimum: 1, readOnly: true },
+  padTo: { type: 'integer', minimum: 1, readOnly: true },
+  maxStateBytes: { type: 'integer', minimum: 0, default: 268435456, readOnly: true },
+};
+
 export const SPEAKER_EMBEDDER_SCHEMA: ConfigSchema = {
   normalize: { type: 'boolean', default: true },
   features: { enum: ['wespeaker', '3d-speaker'], readOnly: true },
+};
+
+export const ZERO_SHOT_AUDIO_CLASSIFIER_SCHEMA: ConfigSchema = {
+  hypothesisTemplate: { type: 'string', default: 'This is a sound of {}.' },
+  labels: { type: 'array', items: { type: 'string' }, minItems: 1 },
+  maxLength: { type: 'integer', minimum: 1, readOnly: true },
+  padTo: { type: 'integer', minimum: 1, readOnly: true },
 };

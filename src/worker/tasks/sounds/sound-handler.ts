@@ -27,13 +27,27 @@ export abstract class SoundHandler<Result> extends AudioHandler<Result> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    const others = this.otherInputs;
+    if (this.config['inputName'] === undefined)
+      this.inputInfo = this.model.inputs.find(({ name }) => !others.includes(name)) ?? this.inputInfo;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     this.#features = await readFeatures(context.files, this.model, this.inputInfo, {
       handler: this.handlerName,
       warn: context.warn,
       sampleRate: this.config['sampleRate'],
       extractor: this.extractorOf(context),
+      otherInputs: this.otherInputs,
     });
+  }
+
+  /** The model's inputs that are none of sound: `runRow` and `example` fill them. */
+  protected get otherInputs(): readonly string[] {
+    return [];
+  }
+
+  /** Runs the model on one recording. */
+  protected async runRow(sound: Tensors, { signal }: Context): Promise<Tensors> {
+    return await this.model.run(sound, { signal });
   }
 
   /** Returns what takes the place of `preprocessor_config.json`; undefined for what the file says. */
@@ -69,7 +83,7 @@ export abstract class SoundHandler<Result> extends AudioHandler<Result> {
       const start = index * length;
       const count = this.fixedLength ?? this.sampleCount(index, context);
       const samples = (data as Float32Array).subarray(start, start + count);
-      const found = await this.model.run(this.#features.feeds(samples), { signal: context.signal });
+      const found = await this.runRow(this.#features.feeds(samples), context);
       outputs[index] = numbersOf(found, name);
       context.heartbeat();
       await nextTask();

@@ -20,7 +20,7 @@ import {
   textsOf,
   type LabelParams,
   type ParamOf,
-} from './label-texts.js';
+} from '../../handlers/label-texts.js';
 import { firstColumns, labelVectors, logitsOf, type LabelVectors } from './label-vectors.js';
 import type { Row } from '../../handlers/row.js';
 import type { StateConfig } from '../../handlers/state-config.js';

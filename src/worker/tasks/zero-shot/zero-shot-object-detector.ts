@@ -18,7 +18,7 @@ import {
   textsOf,
   type LabelParams,
   type ParamOf,
-} from './label-texts.js';
+} from '../../handlers/label-texts.js';
 import { DetectionHandler, type ObjectDetectorParams } from '../../handlers/detection-handler.js';
 import type { Row } from '../../handlers/row.js';
 import { ZERO_SHOT_OBJECT_DETECTOR_SCHEMA } from './schemas.js';

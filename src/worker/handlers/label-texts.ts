@@ -1,13 +1,13 @@
-/** The labels that a request looks for in an image: their texts, and the model's inputs for them. */
-import { TabServeError } from '../../../contract/errors.js';
-import type { Context, Params } from '../../../contract/handler.js';
-import type { Session, TensorInfo, Tensors } from '../../../contract/tensors.js';
-import { nextTask } from '../../../shared/next-task.js';
-import { slice } from '../../tensors/tensors.js';
-import { loadHuggingFace, type HuggingFaceTokenizer } from '../../text/hugging-face.js';
-import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../../text/text-inputs.js';
+/** The labels that a request looks for in an image or a sound: their texts, and the model's inputs for them. */
+import { TabServeError } from '../../contract/errors.js';
+import type { Context, Params } from '../../contract/handler.js';
+import type { Session, TensorInfo, Tensors } from '../../contract/tensors.js';
+import { nextTask } from '../../shared/next-task.js';
+import { slice } from '../tensors/tensors.js';
+import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
+import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
 
-/** The `params` of a handler that looks in images for labels. */
+/** The `params` of a handler that looks in images or sounds for labels. */
 export interface LabelParams {
   /**
    * The labels to look for. Without a default in the config, each request has its own.
@@ -94,7 +94,7 @@ export function differentTexts(
   return [...new Set(texts.flat())];
 }
 
-/** A model that reads images and texts together: it fills the inputs for texts, and runs the model. */
+/** A model that reads images or sounds together with texts: it fills the inputs for texts, and runs the model. */
 export class LabelTexts {
   readonly #model: Session;
   readonly #imageInput: TensorInfo;
@@ -132,7 +132,7 @@ export class LabelTexts {
     if (!ids || imageInput.dims.length !== 4)
       throw new TabServeError(
         'model-config',
-        `A handler that looks in images for labels needs a model with inputs for images and for texts ("${IDS_INPUT}"), but this model's inputs are ${model.inputs.map(({ name }) => `"${name}"`).join(', ')}. Export both parts of the model as one file.`,
+        `A handler that looks for labels needs a model with inputs for images or spectrograms and for texts ("${IDS_INPUT}"), but this model's inputs are ${model.inputs.map(({ name }) => `"${name}"`).join(', ')}. Export both parts of the model as one file.`,
       );
     for (const { name, dims } of [ids, imageInput])
       if (typeof dims[0] === 'number' && dims[0] > 1)
