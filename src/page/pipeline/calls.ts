@@ -160,6 +160,12 @@ export interface PipelineCalls {
     readonly LabelScore[],
     [labels: Labels, options?: { readonly hypothesis_template?: string }]
   >;
+  /** Samples are those of 48 kHz, which CLAP hears. */
+  'zero-shot-audio-classification': Each<
+    Sound,
+    readonly LabelScore[],
+    [labels: Labels, options?: { readonly hypothesis_template?: string }]
+  >;
   'zero-shot-object-detection': Each<
     Image,
     readonly DetectedObject[],

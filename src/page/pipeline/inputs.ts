@@ -44,9 +44,9 @@ export async function fileOf(input: unknown): Promise<unknown> {
   }
 }
 
-/** Returns a recording: a file by its URL, or samples of 16 kHz. @throws `network` */
-export async function soundOf(input: unknown): Promise<unknown> {
-  return input instanceof Float32Array ? { samples: input, sampleRate: SAMPLE_RATE } : await fileOf(input);
+/** Returns a recording: a file by its URL, or samples. @param sampleRate of samples @throws `network` */
+export async function soundOf(input: unknown, sampleRate = SAMPLE_RATE): Promise<unknown> {
+  return input instanceof Float32Array ? { samples: input, sampleRate } : await fileOf(input);
 }
 
 /** Returns numbers: a list of them, or a file of float32 by its URL. @throws `invalid-input`, `network` */

@@ -13,6 +13,25 @@ const classes = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
     return { rows, params: topKOf(count), write: perInput<readonly Scored[]>(isList, (found) => found) };
   };
 
+/** Samples for CLAP are those that it hears. */
+const CLAP_RATE = 48_000;
+
+const byLabels = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
+  async function read(
+    input: unknown,
+    labels: string | readonly string[],
+    options?: { readonly hypothesis_template?: string },
+  ) {
+    const params = camelCased(knownOptions(options, ['hypothesis_template']));
+    const { inputs, isList } = listOf(input);
+    const rows = await Promise.all(inputs.map(from));
+    return {
+      rows,
+      params: { ...params, labels: [labels].flat() },
+      write: perInput(isList, (found: unknown) => found),
+    };
+  };
+
 /** Returns a map of 8-bit numbers over its range, as transformers.js makes a picture of it. */
 function grayOf({ depth, width, height, min, max }: Depth): object {
   const scale = max > min ? 255 / (max - min) : 0;
@@ -29,7 +48,7 @@ interface Depth {
 
 export const MEDIA_TASKS = {
   'image-classification': { handler: 'image_classifier', read: classes(fileOf) },
-  'audio-classification': { handler: 'audio_classifier', read: classes(soundOf) },
+  'audio-classification': { handler: 'audio_classifier', read: classes((input) => soundOf(input)) },
   'object-detection': {
     handler: 'object_detector',
     async read(input: unknown, options?: { readonly threshold?: number }) {
@@ -39,22 +58,10 @@ export const MEDIA_TASKS = {
       return { rows, params: { scoreThreshold: threshold }, write: perInput(isList, (found: unknown) => found) };
     },
   },
-  'zero-shot-image-classification': {
-    handler: 'zero_shot_image_classifier',
-    async read(
-      input: unknown,
-      labels: string | readonly string[],
-      options?: { readonly hypothesis_template?: string },
-    ) {
-      const params = camelCased(knownOptions(options, ['hypothesis_template']));
-      const { inputs, isList } = listOf(input);
-      const rows = await Promise.all(inputs.map(fileOf));
-      return {
-        rows,
-        params: { ...params, labels: [labels].flat() },
-        write: perInput(isList, (found: unknown) => found),
-      };
-    },
+  'zero-shot-image-classification': { handler: 'zero_shot_image_classifier', read: byLabels(fileOf) },
+  'zero-shot-audio-classification': {
+    handler: 'zero_shot_audio_classifier',
+    read: byLabels((input) => soundOf(input, CLAP_RATE)),
   },
   'zero-shot-object-detection': {
     handler: 'zero_shot_object_detector',

@@ -61,6 +61,17 @@ for (const [task, handler, first, answer] of [
     expect(asked).toHaveLength(2);
   });
 
+test('zero-shot-audio-classification: labels and a template; samples are those of 48 kHz', async () => {
+  const found = [{ label: 'rain', score: 1 }];
+  const { asked, call } = await faked('zero-shot-audio-classification', 'zero_shot_audio_classifier', found);
+  const samples = new Float32Array(4);
+  expect(await call(samples, ['rain', 'wind'], { hypothesis_template: 'I hear {}.' })).toEqual(found);
+  expect(asked[0]).toMatchObject({
+    rows: [{ samples, sampleRate: 48_000 }],
+    params: { labels: ['rain', 'wind'], hypothesisTemplate: 'I hear {}.' },
+  });
+});
+
 test('text-generation: return_full_text null is the default, and tools need messages', async () => {
   const { call } = await faked('text-generation', 'text_generator', { text: 'b' });
   expect(await call('a', { return_full_text: null })).toEqual([{ generated_text: 'ab' }]);
