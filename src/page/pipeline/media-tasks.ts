@@ -141,7 +141,7 @@ export const MEDIA_TASKS = {
         ...(parts && { chunks: parts.map(({ text: part, start, end }) => ({ text: part, timestamp: [start, end] })) }),
       });
       return {
-        rows: await Promise.all(inputs.map(soundOf)),
+        rows: await Promise.all(inputs.map((one) => soundOf(one))),
         params: {
           ...camelCased(params),
           ...(times !== false && { timestamps: times === true ? 'segment' : times === 'char' ? 'character' : times }),

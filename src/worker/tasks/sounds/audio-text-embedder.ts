@@ -97,6 +97,7 @@ class AudioPart extends SoundHandler<Embedding> {
     return embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
       pool: ({ data }: Tensor) => (data as Embedding).slice() as Embedding,
       normalize: () => true,
+      dimensions: () => undefined,
     });
   }
 }

@@ -15,7 +15,7 @@ import { SPEAKER_EMBEDDER_SCHEMA } from './schemas.js';
 import { SoundHandler } from './sound-handler.js';
 
 /** The `params` of a speaker embedder. */
-export interface SpeakerEmbedderParams extends NormalizeParams {}
+export interface SpeakerEmbedderParams extends Pick<NormalizeParams, 'normalize'> {}
 
 /** The keys of `handler:` that only the config sets. */
 export interface SpeakerEmbedderConfig extends AudioHandlerConfig {
@@ -83,6 +83,7 @@ export class SpeakerEmbedder extends SoundHandler<Embedding> {
     return embed(outputs, this.outputInfo.name, context.systemProperties.batchSize, {
       pool: ({ data }: Tensor) => (data as Embedding).slice() as Embedding,
       normalize: (index) => this.param('normalize', index, context),
+      dimensions: () => undefined,
     });
   }
 }

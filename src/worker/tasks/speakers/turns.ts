@@ -50,15 +50,7 @@ export function turnsOf(
   // The middle of a frame.
   const timeOf = (frame: number): number => (frame * step + (offset + step) / 2) / sampleRate;
   const turns = Array.from({ length: scores.people }, (_, person) =>
-    runsOf(speaking, scores, person)
-      .reduce<Run[]>((joined, run) => {
-        const last = joined.at(-1);
-        if (!last || timeOf(run.from) - timeOf(last.to) >= minDurationOff) return [...joined, run];
-        return [
-          ...joined.slice(0, -1),
-          { from: last.from, to: run.to, sum: last.sum + run.sum, frames: last.frames + run.frames },
-        ];
-      }, [])
+    joined(runsOf(speaking, scores, person), (last, next) => timeOf(next.from) - timeOf(last.to) < minDurationOff)
       .map(({ from, to, sum, frames: count }) => ({
         person,
         start: timeOf(from),
@@ -70,6 +62,18 @@ export function turnsOf(
   const ordered = turns.sort((a, b) => a.start - b.start || a.end - b.end);
   const names = new Map([...new Set(ordered.map(({ person }) => person))].map((person, at) => [person, nameOf(at)]));
   return ordered.map(({ person, ...turn }) => ({ speaker: names.get(person)!, ...turn }));
+}
+
+/** Joins the runs between which a pause is none. */
+function joined(runs: readonly Run[], isNone: (last: Run, next: Run) => boolean): readonly Run[] {
+  const all: Run[] = [];
+  for (const run of runs) {
+    const last = all.at(-1);
+    if (!last || !isNone(last, run)) all.push(run);
+    else
+      all[all.length - 1] = { from: last.from, to: run.to, sum: last.sum + run.sum, frames: last.frames + run.frames };
+  }
+  return all;
 }
 
 function nameOf(index: number): string {
