@@ -127,12 +127,13 @@ export class LabelTexts {
     imageInput: TensorInfo,
     { files, warn }: Context,
     lengths: TextLengths = {},
+    senses: 'images' | 'sounds' = 'images',
   ): Promise<LabelTexts> {
     const ids = model.inputs.find(({ name }) => name === IDS_INPUT);
     if (!ids || imageInput.dims.length !== 4)
       throw new TabServeError(
         'model-config',
-        `A handler that looks for labels needs a model with inputs for images or spectrograms and for texts ("${IDS_INPUT}"), but this model's inputs are ${model.inputs.map(({ name }) => `"${name}"`).join(', ')}. Export both parts of the model as one file.`,
+        `A handler that looks in ${senses} for labels needs a model with inputs for ${senses} and for texts ("${IDS_INPUT}"), but this model's inputs are ${model.inputs.map(({ name }) => `"${name}"`).join(', ')}. Export both parts of the model as one file.`,
       );
     for (const { name, dims } of [ids, imageInput])
       if (typeof dims[0] === 'number' && dims[0] > 1)

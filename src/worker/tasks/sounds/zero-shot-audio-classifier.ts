@@ -87,7 +87,7 @@ export class ZeroShotAudioClassifier extends SoundHandler<Classification> {
         `handler.outputName: the model has no output "${LOGITS}", [sounds, texts]; it has ${this.model.outputs.map((one) => `"${one.name}"`).join(', ')}. Name the output, or use audio_text_embedder for a model that returns vectors.`,
       );
     this.outputInfo = floatOutput(output, [], this.config);
-    this.#texts = await LabelTexts.load(this.model, this.inputInfo, context, this.config);
+    this.#texts = await LabelTexts.load(this.model, this.inputInfo, context, this.config, 'sounds');
   }
 
   /** Reads no labels of the model: `handler.labels` are those to choose from. */
