@@ -25,7 +25,8 @@ const LIMITS = [
   },
   {
     what: "page: import { useModel }, without React's own code",
-    limit: 25.8,
+    // 0.1 of it are the arguments that the hooks of all frameworks read alike.
+    limit: 25.9,
     measure: () => page(atOnce, 'useModel', 'react'),
   },
   {
@@ -59,7 +60,8 @@ const LIMITS = [
     what: 'built-in worker: its first script',
     // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
     // 0.5 more are the signatures of models of other exporters, and Ultralytics' tasks.
-    limit: 91.1,
+    // 0.2 more are the names of four tasks of sounds and speakers.
+    limit: 91.3,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -74,7 +76,8 @@ const LIMITS = [
   { what: 'YAML', limit: 14, measure: () => file('standalone/yaml.js') },
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
-  { what: 'the build', limit: 2910, measure: all },
+  // 50 more are speakers and CLAP: their modules, their types, and their scripts in two bundles.
+  { what: 'the build', limit: 2965, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

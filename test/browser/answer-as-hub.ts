@@ -23,7 +23,10 @@ const REPOSITORIES = {
   'Xenova/vit-base-patch16-224': 'test/models/tasks/image-vit/',
   'Xenova/vit-gpt2-image-captioning': 'test/models/tasks/caption-vit-gpt2/',
   'onnx-community/depth-anything-v2-small': 'test/models/tasks/depth-anything/',
+  'onnx-community/pyannote-segmentation-3.0': 'test/models/tasks/diarize-alone/',
+  'onnx-community/wespeaker-voxceleb-resnet34-LM': 'test/models/tasks/speaker-wespeaker/',
   'onnx-community/whisper-tiny': 'test/models/tasks/write-whisper/',
+  'onnx-community/whisper-tiny_timestamped': 'test/models/tasks/write-whisper-words/',
   'sentence-transformers/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
 };
 

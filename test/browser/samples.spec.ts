@@ -31,6 +31,7 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/image-search': { body: PHOTO, lines: [/cat\.jpg -?0\.\d+$/] },
   'tasks/missing-words': { lines: [SCORED, SCORED, SCORED] },
   'tasks/segment': { body: PHOTO, lines: [] },
+  'tasks/silence': { body: FILE, lines: [] },
   'tasks/sounds': { body: FILE, lines: [SCORED, SCORED, SCORED] },
   'tasks/transcribe': { body: FILE, lines: [/^/] },
 };
