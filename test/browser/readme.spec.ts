@@ -65,7 +65,6 @@ for (const [file, expected] of [
   ['translating.ts', [/^true length$/]],
   ['speaking.ts', [/^2 true$/]],
   ['who-said.ts', [/^SPEAKER_00 true \S/]],
-  ['who-said.ts', [/^SPEAKER_00 true \S/]],
   ['asking-pictures.ts', [/^/, /[1-9]\d* of \d+ tokens did not run again$/]],
   ['ai-sdk.ts', [/^true 8$/]],
   ['ai-sdk-embeddings.ts', [/^1\.000$/]],
