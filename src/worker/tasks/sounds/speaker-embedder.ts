@@ -42,7 +42,6 @@ const INPUTS_3D_SPEAKER = new Set(['feature', 'x']);
  * Vectors have the length 1 unless `normalize` is false; compare them with `cosineSimilarity` of `tabserve`. The rows of
  * a batch run one after the other, so that padding changes no answer.
  * @answer the speaker's vector: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity`
- *   ([how similar is the same?](tasks/speakers.md#who-is-it))
  */
 export class SpeakerEmbedder extends SoundHandler<Embedding> {
   declare readonly paramsType?: SpeakerEmbedderParams;

@@ -70,22 +70,19 @@ export function centroidLinkage(vectors: readonly ArrayLike<number>[]): readonly
 
 /**
  * Returns the cluster of each vector, from 0 on, if only some merges are made.
- * @param isMade gets a merge's place, and the largest distance in it or below it
+ * @param isMade gets a merge's place and its distance; what is above a merge that is not made is not made either
  */
 export function clustersOf(
   merges: readonly Merge[],
-  isMade: (place: number, farthest: number) => boolean,
+  isMade: (place: number, distance: number) => boolean,
 ): readonly number[] {
   const count = merges.length + 1;
-  const farthest: number[] = Array.from({ length: count }, () => 0);
   // The vectors of each cluster that is made; a merge that is not made has none, and nothing above it is made.
   const members: (readonly number[] | undefined)[] = Array.from({ length: count }, (_, vector) => [vector]);
   const roots = new Set(members.keys());
   for (const [place, { left, right, distance }] of merges.entries()) {
-    const own = Math.max(distance, farthest[left]!, farthest[right]!);
-    farthest.push(own);
     const [one, other] = [members[left], members[right]];
-    const isWhole = one !== undefined && other !== undefined && isMade(place, own);
+    const isWhole = one !== undefined && other !== undefined && isMade(place, distance);
     members.push(isWhole ? [...one, ...other] : undefined);
     if (!isWhole) continue;
     roots.delete(left);

@@ -100,7 +100,6 @@ const MAX_VOICES = 12_000;
  * Without `embedder`, those who speak in the same frames of two windows are the same person. Who is silent for a whole
  * window is then somebody new, and `numSpeakers`, `minSpeakers` and `maxSpeakers` are refused.
  * @answer `[{ speaker, start, end, score }, …]` in seconds, by their starts; `SPEAKER_00` speaks first
- *   ([a sample](tasks/speakers.md#who-speaks-when))
  */
 export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
   declare readonly paramsType?: SpeakerDiarizerParams;

@@ -29,7 +29,7 @@ export function speakersOf(vectors: readonly Float32Array[], rules: VoiceRules):
 function clustersBy(vectors: readonly Float64Array[], { threshold, least, most }: VoiceRules): readonly number[] {
   const merges = centroidLinkage(vectors);
   const smallest = Math.min(MIN_SIZE, Math.max(1, halfEven(MIN_SHARE * vectors.length)));
-  let clusters = clustersOf(merges, (_, farthest) => farthest <= threshold);
+  let clusters = clustersOf(merges, (_, distance) => distance <= threshold);
   const found = largeOf(clusters, smallest).length;
   const wanted = found < least ? least : found > most ? most : found;
   if (found !== wanted) {

@@ -42,8 +42,8 @@ test("centroid linkage is scipy's, also where a later distance is smaller", () =
   const distances = [1, 0.9, 1, Math.hypot(4.5, 5.2)];
   expect(merges.map(({ distance }) => distance)).toEqual(distances.map((one): unknown => expect.closeTo(one, 5)));
   // fcluster(…, 0.95, 'distance') makes no cluster of what contains a larger distance.
-  expect(new Set(clustersOf(merges, (_, farthest) => farthest <= 0.95)).size).toBe(5);
-  const clusters = clustersOf(merges, (_, farthest) => farthest <= 1);
+  expect(new Set(clustersOf(merges, (_, distance) => distance <= 0.95)).size).toBe(5);
+  const clusters = clustersOf(merges, (_, distance) => distance <= 1);
   expect(clusters.map((one) => clusters.indexOf(one))).toEqual([0, 0, 0, 3, 3]);
 });
 
