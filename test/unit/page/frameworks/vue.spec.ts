@@ -13,9 +13,18 @@ const shown = async (options: UseModelOptions): Promise<string> => {
 };
 
 test('on a server a component renders without a worker, as it does before it is mounted', async () => {
-  expect('Worker' in globalThis).toBe(false);
-  expect(await shown({})).toBe('<p>loading</p>');
-  expect(await shown({ loading: 'lazy' })).toBe('<p>idle</p>');
+  const { Worker } = globalThis;
+  let workers = 0;
+  globalThis.Worker = function () {
+    workers += 1;
+  } as never;
+  try {
+    expect(await shown({})).toBe('<p>loading</p>');
+    expect(await shown({ loading: 'lazy' })).toBe('<p>idle</p>');
+    expect(workers).toBe(0);
+  } finally {
+    globalThis.Worker = Worker;
+  }
 });
 
 test('what is no option is refused where the component is made', async () => {
