@@ -112,12 +112,7 @@ function language(): HTMLElement {
 }
 
 function chat(): HTMLElement {
-  return el(
-    'div',
-    { class: 'card-text' },
-    el('p', {}, 'What is (12 + 30) * 1.5?'),
-    el('code', {}, 'calculate(…) → 63'),
-  );
+  return el('div', { class: 'card-text' }, el('p', {}, 'What is 6 * 7? It is 42.'));
 }
 
 function writing(): HTMLElement {

@@ -30,6 +30,9 @@ export const COMPARE = {
       holds: holds && equal >= texts.length - mayDiffer,
     };
   },
+  /** Of sounds in which nobody speaks. */
+  nothing: (answers) =>
+    counted(answers.filter(({ text }) => text.trim() === '').length, answers.length, answers.length),
   lines: (answers, { answers: expected }) =>
     counted(
       answers.filter((lines, at) => lines.map(({ text }) => text).join('\n') === expected[at].join('\n')).length,

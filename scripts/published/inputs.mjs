@@ -3,8 +3,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Returns what `predict` takes under Node for an input of `answers.json`: a text, or a file of the repository. */
+/**
+ * Returns what `predict` takes under Node for an input of `answers.json`: a text, a file of the repository, or a sound
+ * that `madeSound` makes.
+ */
 export function inputOf(input) {
+  if (typeof input === 'object' && 'made' in input) return madeSound(input.made);
   if (typeof input !== 'string' || !/\.(png|jpg|wav)$/.test(input)) return input;
   const bytes = readFileSync(root + input);
   return input.endsWith('.wav')
@@ -16,6 +20,17 @@ export function inputOf(input) {
 export function soundOf(bytes) {
   const numbers = new Int16Array(bytes.buffer.slice(bytes.byteOffset + 44, bytes.byteOffset + bytes.length));
   return { samples: Float32Array.from(numbers, (value) => value / 32768), sampleRate: 16_000 };
+}
+
+/** Returns a minute in which nobody speaks: silence, noise (the same each time), or a chord of three tones. */
+export function madeSound(kind) {
+  const sampleRate = 16_000;
+  let state = 1;
+  const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const tones = (at) =>
+    [262, 330, 392].reduce((sum, hertz) => sum + Math.sin((at * hertz * 2 * Math.PI) / sampleRate), 0);
+  const of = { silence: () => 0, noise: () => (random() - 0.5) / 5, chord: (at) => tones(at) / 10 }[kind];
+  return { samples: Float32Array.from({ length: 60 * sampleRate }, (_, at) => of(at)), sampleRate };
 }
 
 /** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel, and every 97th byte; of

@@ -16,6 +16,7 @@ const vectors = (name, repository, origin) => ({
 /**
  * @typedef {object} PublishedModel
  * @property {string} name of its folder and of its answers
+ * @property {string} [asked] of its inputs and answers, if they are not those of its name
  * @property {string} [repository] at the Hub, by whose address alone a tab loads it
  * @property {string} [of] the project of a model without a repository
  * @property {string} source the package, with its version
@@ -24,7 +25,7 @@ const vectors = (name, repository, origin) => ({
  * @property {string} dtype
  * @property {string} path of the folder or file in the repository
  * @property {readonly string[]} files whose bytes are counted
- * @property {'vectors' | 'words' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities' | 'sound'} kind what is compared, and how
+ * @property {'vectors' | 'words' | 'nothing' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities' | 'sound'} kind what is compared, and how
  * @property {object} [config]
  * @property {boolean} [onWebgpu] whether it is asked on WebGPU, too, which software computes
  * @property {string} to what it is compared with
@@ -75,6 +76,14 @@ export const MODELS = [
   { ...SMOL, dtype: 'fp16', files: ['onnx/model_fp16.onnx'] },
   { ...WHISPER, dtype: 'fp32', files: whisperFiles('') },
   { ...WHISPER, dtype: 'q8', files: whisperFiles('_quantized') },
+  {
+    ...WHISPER,
+    asked: 'whisper-tiny.en, nobody speaks',
+    dtype: 'fp32',
+    files: whisperFiles(''),
+    kind: 'nothing',
+    to: 'no words, of a minute of silence, noise, and a chord',
+  },
   {
     name: 'isnet',
     of: '@imgly/background-removal',

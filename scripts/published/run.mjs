@@ -12,7 +12,7 @@ import { peakRise } from '../../bench/lib/process-memory.mjs';
 import { openTestPages } from '../../bench/lib/test-page.mjs';
 import { ask } from './ask.mjs';
 import { COMPARE } from './compare.mjs';
-import { plain, soundOf } from './inputs.mjs';
+import { madeSound, plain, soundOf } from './inputs.mjs';
 import { MODELS, optionsOf } from './models.mjs';
 import { tableOf, writeTable } from './table.mjs';
 
@@ -38,8 +38,8 @@ for (const model of MODELS.filter(({ name }) => only === undefined || name === o
     );
     continue;
   }
-  const { inputs, newTokens } = expected[model.name];
-  const params = newTokens ? { maxNewTokens: newTokens } : {};
+  const right = expected[model.asked ?? model.name];
+  const { inputs, newTokens, params = newTokens ? { maxNewTokens: newTokens } : {} } = right;
   const work = {
     options: optionsOf(model),
     inputs: model.task === 'text_generator' ? inputs.map(chat) : inputs,
@@ -47,7 +47,7 @@ for (const model of MODELS.filter(({ name }) => only === undefined || name === o
   };
   for (const where of ['tab, WASM', ...(model.onWebgpu ? [ON_WEBGPU] : []), 'Node']) {
     const found = await (where === 'Node' ? inNode(model, work) : inTab(model, work, where));
-    const { text, holds } = COMPARE[model.kind](found.answers, expected[model.name], model.dtype, where);
+    const { text, holds } = COMPARE[model.kind](found.answers, right, model.dtype, where);
     isRight &&= holds;
     const size = model.files.reduce((sum, file) => sum + statSync(`${root}${model.folder}/${file}`).size, 0);
     rows.push({ ...model, where, size, ...found, text });
@@ -102,10 +102,11 @@ async function inTab({ repository, folder, path }, work, where) {
   const { renderers } = await peakRise(devtools, async () => {
     found = await page.evaluate(
       async ({ given, sources }) => {
-        const [ask, plain, soundOf] = sources.map((source) =>
+        const [ask, plain, soundOf, madeSound] = sources.map((source) =>
           new Function(`return ${source.replace(/^export /, '')}`)(),
         );
         const inputOf = async (input) => {
+          if (typeof input === 'object' && 'made' in input) return madeSound(input.made);
           if (typeof input !== 'string' || !/\.(png|jpg|wav)$/.test(input)) return input;
           const response = await fetch(`/${input}`);
           return input.endsWith('.wav') ? soundOf(new Uint8Array(await response.arrayBuffer())) : await response.blob();
@@ -119,7 +120,7 @@ async function inTab({ repository, folder, path }, work, where) {
           ...withBackend(work, { repository, backend: where === ON_WEBGPU ? 'webgpu' : 'wasm' }),
           url: repository ? `https://huggingface.co/${repository}` : `/${folder}/${path}`,
         },
-        sources: [ask, plain, soundOf].map(String),
+        sources: [ask, plain, soundOf, madeSound].map(String),
       },
     );
   });

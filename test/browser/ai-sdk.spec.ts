@@ -156,7 +156,8 @@ test('embeddings, one and many, as in Python @once', async ({ page }) => {
       one: one.embedding,
       last: hundred.embeddings[99]!,
       aborted: await failure(embed({ model, value: 'a', abortSignal: aborting.signal, maxRetries: 0 })),
-      dimensions: await failure(model.doEmbed({ values: ['a'], dimensions: 3 })),
+      fewer: (await model.doEmbed({ values: [inputs[0]!], dimensions: 3 })).embeddings[0]!,
+      tooMany: await failure(model.doEmbed({ values: ['a'], dimensions: 10_000 })),
     };
   }, vectors.inputs);
   const expected = vectors.unit['mean']!;
@@ -167,5 +168,12 @@ test('embeddings, one and many, as in Python @once', async ({ page }) => {
   close(seen.one, expected[0]!);
   close(seen.last, expected[1]!);
   expect(seen.aborted).toMatch(/^AbortError/);
-  expect(seen.dimensions).toMatch(/^TabServeError: invalid-input: dimensions/);
+  const first = expected[0]!.slice(0, 3);
+  const norm = Math.hypot(...first);
+  expect(seen.fewer).toHaveLength(3);
+  close(
+    seen.fewer,
+    first.map((value) => value / norm),
+  );
+  expect(seen.tooMany).toMatch(/invalid-input: params\.dimensions: the model's vectors have \d+ numbers/);
 });

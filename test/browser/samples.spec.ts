@@ -36,7 +36,7 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/transcribe': { body: FILE, lines: [/^/] },
 };
 
-test('every sample of these pages has a test', () => {
+test('every sample of these pages has a test @once', () => {
   const names = ['from', 'tasks'].flatMap((folder) =>
     readdirSync(new URL(`../readme/${folder}/`, import.meta.url))
       .filter((name) => name.endsWith('.ts'))

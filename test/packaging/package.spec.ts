@@ -150,7 +150,7 @@ test("Vite's plugin bundles what the modules for the browser import, before the 
   const imported = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .filter(
       (file) =>
-        file.endsWith('.js') && !/^(tools|server\/node|page\/react|standalone|built-in)\/|\bnode\.js$/.test(file),
+        file.endsWith('.js') && !/^(tools|server\/node|page\/frameworks|standalone|built-in)\/|\bnode\.js$/.test(file),
     )
     .flatMap((file) => [
       ...readFileSync(dist + file, 'utf8').matchAll(/(?:\bfrom|\bimport\(|^import) ?'([\w@][^'\n]*)'/gm),

@@ -23,7 +23,10 @@ export const SOUNDS = {
     takes: 'audio',
     architectures: ['ForXVector', 'WeSpeakerResNetModel'],
     files: ['preprocessor_config.json', 'config.json'],
-    nearest: [{ order: 31, reads: 'sound', outputs: [['embeddings', 'embs', 'embedding']] }],
+    nearest: [
+      { order: 31, reads: 'sound', outputs: [['embeddings', 'embs', 'embedding']] },
+      { order: 32, reads: 'sound', main: { rank: 2, name: ['last_hidden_state'] } },
+    ],
   },
   zero_shot_audio_classifier: {
     load: async () => (await import('./zero-shot-audio-classifier.js')).ZeroShotAudioClassifier,

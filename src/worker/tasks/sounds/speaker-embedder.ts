@@ -54,6 +54,7 @@ export class SpeakerEmbedder extends SoundHandler<Embedding> {
 
   static override readonly nearest: readonly Signature[] = [
     { order: 31, reads: 'sound', outputs: [['embeddings', 'embs', 'embedding']] },
+    { order: 32, reads: 'sound', main: { rank: 2, name: ['last_hidden_state'] } },
   ];
 
   static override readonly schema: ConfigSchema = SPEAKER_EMBEDDER_SCHEMA;
