@@ -39,7 +39,7 @@ export function cards(): HTMLElement {
     group('Hear', card('voice', 'Voice', 'Detects speech, in a recording or live.', voice())),
     group(
       'Write',
-      card('chat', 'Chat', 'Answers you, with tools.', chat()),
+      card('chat', 'Chat', 'Answers with tools.', chat()),
       card('writing', 'Writing', 'Goes on with your tale.', writing()),
     ),
     group(
@@ -112,7 +112,7 @@ function language(): HTMLElement {
 }
 
 function chat(): HTMLElement {
-  return el('div', { class: 'card-text' }, el('p', {}, 'What is 6 * 7? It is 42.'));
+  return el('div', { class: 'card-text' }, el('p', {}, '6 * 7? It is 42.'));
 }
 
 function writing(): HTMLElement {
