@@ -13,11 +13,11 @@ import { chooses } from '../page/drop.js';
 import { button, el } from '../page/dom.js';
 import { described } from '../page/errors.js';
 import { Explained } from '../page/explained.js';
-import { milliseconds } from '../page/format.js';
 import { codePanel } from '../panels/code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import { inWords } from '../panels/words.js';
+import { rateOf } from '../writing/rate.js';
 import { codeOf } from './code.js';
 import { answer, type Answered, type Message } from './conversation.js';
 import { chatSettings } from './settings.js';
@@ -246,7 +246,7 @@ function mount(announce: (text: string) => void): Exhibited {
       setPhoto(undefined);
       arrange();
       const answered = await answer(by, messages, params, conversation.answer(), own.signal);
-      rate.textContent = rateOf(answered);
+      rate.textContent = saysOf(answered);
       announce(`The answer is complete. ${rate.textContent}`);
     } catch (error) {
       if (!own.signal.aborted) note.failed(inFull(error));
@@ -300,9 +300,6 @@ function inFull(error: unknown): unknown {
   return new Explained(`${code}: ${message}`);
 }
 
-function rateOf({ tokens, finishReason, wait, took }: Answered): string {
-  const perSecond = took > 0 && tokens > 1 ? ((tokens - 1) * 1000) / took : undefined;
-  const speed = perSecond === undefined ? '' : `, ${perSecond.toFixed(perSecond < 10 ? 1 : 0)} tokens/s`;
-  const cut = finishReason === 'length' ? ' It has the length that is set.' : '';
-  return `${tokens} ${tokens === 1 ? 'token' : 'tokens'}${speed}, the first after ${milliseconds(wait)}.${cut}`;
+function saysOf({ tokens, finishReason, wait, took }: Answered): string {
+  return `${rateOf(tokens, wait, took)}.${finishReason === 'length' ? ' It has the length that is set.' : ''}`;
 }

@@ -13,6 +13,7 @@ import { inWords } from '../panels/words.js';
 import { CODE } from './code.js';
 import type { HubModel } from './hub.js';
 import { paper } from './paper.js';
+import { rateOf } from './rate.js';
 import { repositoryField } from './repository.js';
 import { writingSettings } from './settings.js';
 import { openWriter, type Writer } from './writer.js';
@@ -244,11 +245,4 @@ function mount(announce: (text: string) => void): Exhibited {
 
 function heading(id: string, title: string): HTMLElement {
   return el('h2', { id }, title);
-}
-
-/** @param wait milliseconds to the first token @param took milliseconds from there */
-function rateOf(count: number, wait: number, took: number): string {
-  const perSecond = took > 0 && count > 1 ? ((count - 1) * 1000) / took : undefined;
-  const speed = perSecond === undefined ? '' : `, ${perSecond.toFixed(perSecond < 10 ? 1 : 0)} tokens/s`;
-  return `${count} ${count === 1 ? 'token' : 'tokens'}${speed}, the first after ${milliseconds(wait)}`;
 }
