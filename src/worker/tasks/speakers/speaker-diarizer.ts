@@ -1,9 +1,8 @@
-import { PredictionError, TabServeError } from '../../../contract/errors.js';
+import { TabServeError } from '../../../contract/errors.js';
 import type { Context, NodeHandler } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
-import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
 import { isSize, wrong } from '../../handlers/log-mel-config.js';
@@ -13,6 +12,8 @@ import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
+import { byVoice } from './by-voice.js';
+import { letOthersRun } from './let-others-run.js';
 import { matchWindows } from './match-windows.js';
 import { SPEAKER_DIARIZER_SCHEMA } from './schemas.js';
 import {
@@ -20,14 +21,11 @@ import {
   localSpeakers,
   readWindow,
   speakerCount,
-  voiceOf,
   windowStarts,
   type Frames,
-  type LocalSpeaker,
   type Window,
 } from './segmentation.js';
 import { turnsOf, type SpeakerTurn } from './turns.js';
-import { speakersOf } from './voices.js';
 
 /** The `params` of a speaker diarizer. */
 export interface SpeakerDiarizerParams {
@@ -87,8 +85,6 @@ const WINDOW = 10;
 /** The frames of segmentation-3.0: from one to the next, and how many samples more one of them sees. */
 const STEP = 270;
 const OFFSET = 721;
-/** More would take a gigabyte of distances, and minutes. */
-const MAX_VOICES = 12_000;
 
 /**
  * Returns who speaks when, with pyannote's segmentation-3.0, by the rules of its pipeline `speaker-diarization-3.1`. The
@@ -206,14 +202,16 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     const [windows, speakers] = await this.#segment(samples, starts, context);
     const local = localSpeakers(windows, speakers);
     if (local.length === 0) return [];
-    const identities = this.#embedder
-      ? await this.#byVoice(samples, { starts, windows, speakers, local, frames }, index, context)
-      : matchWindows(windows, local, speakers, frames);
+    const [least, most] = [this.#least(index, context), this.#most(index, context)];
     const rules = {
       minDurationOn: param<number>('minDurationOn'),
       minDurationOff: param<number>('minDurationOff'),
-      most: this.#most(index, context),
+      most,
     };
+    const heard = { starts, windows, speakers, local, frames };
+    const identities = this.#embedder
+      ? await byVoice(samples, heard, this.#embedder, { threshold: param('threshold'), least, most }, context)
+      : matchWindows(windows, local, speakers, frames);
     return turnsOf(windows, local, identities, frames, rules, samples.length / sampleRate);
   }
 
@@ -241,63 +239,9 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
       const logits = toFloats(output);
       checkScores(logits, 'logits', false);
       windows.push(readWindow(logits, (classes ??= classSpeakers(size!))));
-      await breathe(context);
+      await letOthersRun(context);
     }
     return [windows, speakerCount(classes!)];
-  }
-
-  /** Returns the person of each speaker of a window by the voice; −1 for one who says too little. */
-  async #byVoice(
-    samples: Float32Array,
-    {
-      starts,
-      windows,
-      speakers,
-      local,
-      frames,
-    }: {
-      readonly starts: readonly number[];
-      readonly windows: readonly Window[];
-      readonly speakers: number;
-      readonly local: readonly LocalSpeaker[];
-      readonly frames: Frames;
-    },
-    index: number,
-    context: Context,
-  ): Promise<readonly number[]> {
-    const vectors: (Float32Array | undefined)[] = [];
-    for (const { window, speaker } of local) {
-      const voice = (isAlone: boolean): Float32Array =>
-        voiceOf(samples, starts[window]!, windows[window]!, { speaker, speakers, isAlone }, frames);
-      vectors.push((await this.#vectorOf(voice(true), context)) ?? (await this.#vectorOf(voice(false), context)));
-      await breathe(context);
-    }
-    const known = vectors.filter((vector) => vector !== undefined);
-    if (known.length > MAX_VOICES)
-      throw new TabServeError(
-        'invalid-input',
-        `The recording has ${known.length} voices in its windows, and the limit is ${MAX_VOICES}. Pass a shorter one, or set windowStep to 0.5.`,
-      );
-    if (known.length === 0) return local.map(() => -1);
-    const people = speakersOf(known, {
-      threshold: this.param('threshold', index, context),
-      least: this.#least(index, context),
-      most: this.#most(index, context),
-    });
-    // Numbered by their first windows.
-    const numbers = new Map([...new Set(people)].map((person, number) => [person, number]));
-    let next = 0;
-    return vectors.map((vector) => (vector ? numbers.get(people[next++]!)! : -1));
-  }
-
-  /** Returns the vector of a voice; undefined if it is too short for the model. */
-  async #vectorOf(samples: Float32Array, context: Context): Promise<Float32Array | undefined> {
-    if (samples.length === 0) return undefined;
-    const { sampleRate } = this.#frames;
-    const [vector] = await this.#embedder!.handle([{ samples, sampleRate }], context, { params: { normalize: false } });
-    if (!(vector instanceof PredictionError)) return vector;
-    if (vector.code === 'invalid-input') return undefined;
-    throw vector;
   }
 
   #feeds(window: Float32Array): Tensors {
@@ -314,11 +258,4 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     const count = this.param<number | undefined>('numSpeakers', index, context);
     return count ?? this.param<number | undefined>('maxSpeakers', index, context) ?? Infinity;
   }
-}
-
-/** Lets other work run. @throws the signal's reason */
-async function breathe({ signal, heartbeat }: Context): Promise<void> {
-  signal.throwIfAborted();
-  heartbeat();
-  await nextTask();
 }

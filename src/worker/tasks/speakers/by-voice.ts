@@ -1,0 +1,71 @@
+/** Finds who is the same person in several windows by the voice. */
+import { PredictionError, TabServeError } from '../../../contract/errors.js';
+import type { Context, NodeHandler } from '../../../contract/handler.js';
+import type { HandlerOf } from '../../handlers/registry.js';
+import { letOthersRun } from './let-others-run.js';
+import { voiceOf, type Frames, type LocalSpeaker, type Window } from './segmentation.js';
+import { speakersOf } from './voices.js';
+
+/** More would take a gigabyte of distances, and minutes. */
+const MAX_VOICES = 12_000;
+
+type Embedder = NodeHandler<HandlerOf<'speaker_embedder'>>;
+
+/** What was heard in the windows of a recording. */
+interface Heard {
+  /** The first sample of each window. */
+  readonly starts: readonly number[];
+  readonly windows: readonly Window[];
+  /** How many speakers the model tells apart in a window. */
+  readonly speakers: number;
+  readonly local: readonly LocalSpeaker[];
+  readonly frames: Frames;
+}
+
+/**
+ * Returns the person of each speaker of a window, numbered by their first windows; −1 for one who says too little.
+ * @param rules how many people there are, and how unlike the voices of one may be
+ * @throws `invalid-input` for too many voices; what the embedder throws
+ */
+export async function byVoice(
+  samples: Float32Array,
+  { starts, windows, speakers, local, frames }: Heard,
+  embedder: Embedder,
+  rules: { readonly threshold: number; readonly least: number; readonly most: number },
+  context: Context,
+): Promise<readonly number[]> {
+  const vectors: (Float32Array | undefined)[] = [];
+  for (const { window, speaker } of local) {
+    const vectorOfVoice = (isAlone: boolean): Promise<Float32Array | undefined> => {
+      const voice = voiceOf(samples, starts[window]!, windows[window]!, { speaker, speakers, isAlone }, frames);
+      return vectorOf(voice, frames.sampleRate, embedder, context);
+    };
+    vectors.push((await vectorOfVoice(true)) ?? (await vectorOfVoice(false)));
+    await letOthersRun(context);
+  }
+  const known = vectors.filter((vector) => vector !== undefined);
+  if (known.length > MAX_VOICES)
+    throw new TabServeError(
+      'invalid-input',
+      `The recording has ${known.length} voices in its windows, and the limit is ${MAX_VOICES}. Pass a shorter one, or set windowStep to 0.5.`,
+    );
+  if (known.length === 0) return local.map(() => -1);
+  const people = speakersOf(known, rules);
+  const numbers = new Map([...new Set(people)].map((person, number) => [person, number]));
+  let next = 0;
+  return vectors.map((vector) => (vector ? numbers.get(people[next++]!)! : -1));
+}
+
+/** Returns the vector of a voice; undefined if it is too short for the model. */
+async function vectorOf(
+  samples: Float32Array,
+  sampleRate: number,
+  embedder: Embedder,
+  context: Context,
+): Promise<Float32Array | undefined> {
+  if (samples.length === 0) return undefined;
+  const [vector] = await embedder.handle([{ samples, sampleRate }], context, { params: { normalize: false } });
+  if (!(vector instanceof PredictionError)) return vector;
+  if (vector.code === 'invalid-input') return undefined;
+  throw vector;
+}
