@@ -168,7 +168,7 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
       return { first: first - encodings.length, encodings };
     });
     this.#rows.set(context, rows);
-    return this.#toInputs(rows.flatMap(({ encodings }) => encodings));
+    return this.inputsOf(rows.flatMap(({ encodings }) => encodings));
   }
 
   /**
@@ -286,6 +286,11 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
       'invalid-input',
       'The tokenizer found no tokens in this text. Pass a text with at least one word of the vocabulary.',
     );
+  }
+
+  /** Returns the model's inputs for all rows at once. A handler that runs them one by one needs none. */
+  protected inputsOf(rows: readonly Encoding[]): Tensors {
+    return this.#toInputs(rows);
   }
 
   #toInputs(rows: readonly Encoding[]): Tensors {

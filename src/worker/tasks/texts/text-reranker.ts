@@ -138,6 +138,10 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
     });
   }
 
+  protected override inputsOf(rows: readonly Encoding[]): Tensors {
+    return this.#judge ? {} : super.inputsOf(rows);
+  }
+
   /** Runs the model on all pairs at once, or a language model on one after the other. */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const judge = this.#judge;
