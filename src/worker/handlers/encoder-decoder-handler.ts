@@ -10,7 +10,8 @@ import { checkLogits } from '../generation/logits.js';
 import { useTensors } from '../generation/key-value-cache.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import type { TextToTextSettings } from '../generation/text-to-text-settings.js';
-import { GenerationHandler, type AnswerStep, type GenerateTools, type Prompt } from './generation-handler.js';
+import { GenerationHandler } from './generation-handler.js';
+import type { AnswerStep, GenerateTools, Prompt } from '../generation/answer.js';
 
 /** A row that is ready for an encoder. */
 export interface EncoderPrompt<Own extends TextToTextSettings = TextToTextSettings> extends Prompt<Own> {

@@ -5,7 +5,7 @@ import type { Session, Tensors } from '../../../src/contract/tensors.js';
 import { onnxWebgpu } from '../../../src/worker/engines/onnx-webgpu.js';
 import { KeptTensors } from '../../../src/worker/engines/onnx/kept-tensors.js';
 import type { chooseToken } from '../../../src/worker/generation/generate.js';
-import type { GeneratedText } from '../../../src/worker/handlers/generation-handler.js';
+import type { GeneratedText } from '../../../src/worker/generation/answer.js';
 import { TextGenerator } from '../../../src/worker/tasks/writing/text-generator.js';
 import { TextToText } from '../../../src/worker/tasks/writing/text-to-text.js';
 import { createTestContext } from '../../../src/worker/host/test-context.js';

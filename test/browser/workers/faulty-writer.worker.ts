@@ -1,5 +1,5 @@
 import { expose, TextGenerator, type Context } from '../../../src/worker.ts';
-import type { GenerateTools, GeneratedAnswer, Prompt } from '../../../src/worker/handlers/generation-handler.ts';
+import type { GenerateTools, GeneratedAnswer, Prompt } from '../../../src/worker/generation/answer.ts';
 import { happen } from './happen.ts';
 
 /** After how many tokens of an answer, or of the rest of one, a fault happens. */

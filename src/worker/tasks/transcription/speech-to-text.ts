@@ -21,13 +21,8 @@ import { wordsOf } from './words.js';
 import type { SpokenDetails } from '../../outputs/spoken-text.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
-import type {
-  AnswerStep,
-  GeneratedAnswer,
-  GeneratedText,
-  GenerateTools,
-  GenerationConfig,
-} from '../../handlers/generation-handler.js';
+import type { GenerationConfig } from '../../handlers/generation-handler.js';
+import type { AnswerStep, GenerateTools, GeneratedAnswer, GeneratedText } from '../../generation/answer.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { readSpeechInput, readsSound, type SpeechInput } from './speech-input.js';
 import { SPEECH_TO_TEXT_SCHEMA } from './schemas.js';

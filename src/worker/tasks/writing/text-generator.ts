@@ -28,18 +28,13 @@ import { loadScript } from '../../../shared/load-script.js';
 import { integers } from '../../tensors/tensors.js';
 import { readText } from '../../text/read-text.js';
 import { isTokens, readTokens, type TokenInput } from '../../text/read-tokens.js';
-import {
-  GenerationHandler,
-  type AnswerStep,
-  type GenerateTools,
-  type GenerationConfig,
-  type Prompt,
-} from '../../handlers/generation-handler.js';
+import { GenerationHandler, type GenerationConfig } from '../../handlers/generation-handler.js';
+import type { AnswerStep, GenerateTools, Prompt } from '../../generation/answer.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import { TEXT_GENERATOR_SCHEMA } from './schemas.js';
 
 export type { ReasoningPart, ToolCall, ToolCallPart } from '../../generation/answer-writer.js';
-export type { GeneratedText } from '../../handlers/generation-handler.js';
+export type { GeneratedText } from '../../generation/answer.js';
 
 /** The input of one row: a prompt, a Blob of UTF-8, the ids of a prompt's tokens, or a conversation. */
 export type TextGeneratorInput =

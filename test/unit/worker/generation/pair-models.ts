@@ -5,7 +5,7 @@ import { expect } from '@playwright/test';
 import { archiveFor, type ModelConfig } from '../../../../src/contract/archive.ts';
 import { PredictionError } from '../../../../src/contract/errors.ts';
 import { startEngine } from '../../../../src/server/node/engines.ts';
-import type { GeneratedAnswer, GeneratedText, Prompt } from '../../../../src/worker/handlers/generation-handler.ts';
+import type { GeneratedAnswer, GeneratedText, Prompt } from '../../../../src/worker/generation/answer.ts';
 import { loadHandler } from '../../../../src/worker/handlers/registry.ts';
 import { TextToText } from '../../../../src/worker/tasks/writing/text-to-text.ts';
 import type { TextToTextParams, TextToTextSettings } from '../../../../src/worker/generation/text-to-text-settings.ts';

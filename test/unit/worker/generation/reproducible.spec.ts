@@ -7,7 +7,7 @@ import { expect, test } from '@playwright/test';
 import type { Params } from '../../../../src/contract/handler.ts';
 import { startEngine } from '../../../../src/server/node/engines.ts';
 import { createTestContext } from '../../../../src/worker.ts';
-import type { GeneratedText } from '../../../../src/worker/handlers/generation-handler.ts';
+import type { GeneratedText } from '../../../../src/worker/generation/answer.ts';
 import { TextGenerator } from '../../../../src/worker/tasks/writing/text-generator.ts';
 import { createFiles } from '../../../../src/worker/models/files.ts';
 import { folderOf } from './models.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../../../../src/contract/handler.ts';
 import { createTestContext } from '../../../../src/worker.ts';
 import { Automaton, type State } from '../../../../src/worker/generation/grammar/automaton.ts';
 import { schemaGrammar } from '../../../../src/worker/generation/grammar/json-schema.ts';
-import type { GeneratedText } from '../../../../src/worker/handlers/generation-handler.ts';
+import type { GeneratedText } from '../../../../src/worker/generation/answer.ts';
 import { TextGenerator } from '../../../../src/worker/tasks/writing/text-generator.ts';
 import { random } from '../../../random.ts';
 import { generationFiles } from './models.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../../../../../src/contract/handler.ts';
 import type { Session } from '../../../../../src/contract/tensors.ts';
 import { startEngine } from '../../../../../src/server/node/engines.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
-import type { GeneratedText } from '../../../../../src/worker/handlers/generation-handler.ts';
+import type { GeneratedText } from '../../../../../src/worker/generation/answer.ts';
 import { createFiles } from '../../../../../src/worker/models/files.ts';
 import { ImageTextToText, type ImageTextMessage } from '../../../../../src/worker/tasks/writing/image-text-to-text.ts';
 import { readerOf } from '../../../../../src/worker/tasks/writing/picture-readers.ts';

@@ -5,7 +5,7 @@ import type { Context } from '../../../../../src/contract/handler.ts';
 import type { Session, Tensor, TensorInfo, Tensors } from '../../../../../src/contract/tensors.ts';
 import type { PredictionError } from '../../../../../src/contract/errors.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
-import type { GeneratedText } from '../../../../../src/worker/handlers/generation-handler.ts';
+import type { GeneratedText } from '../../../../../src/worker/generation/answer.ts';
 import { TextGenerator, type TextGeneratorInput } from '../../../../../src/worker/tasks/writing/text-generator.ts';
 import { TextToText } from '../../../../../src/worker/tasks/writing/text-to-text.ts';
 import { SpeechToText } from '../../../../../src/worker/tasks/transcription/speech-to-text.ts';
