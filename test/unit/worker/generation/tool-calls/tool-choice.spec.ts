@@ -180,7 +180,10 @@ test('parts of an answer, which another worker continues without sending any of 
   const parts = sent.map(([part]) => part as { reasoning?: string; toolCall?: unknown });
   expect(parts.map(({ reasoning = '' }) => reasoning).join('')).toBe(whole.reasoning);
   expect(parts.flatMap(({ toolCall }) => toolCall ?? [])).toEqual(whole.toolCalls);
+  const few = Math.ceil(sent.length / 8);
   for (const [at, [, begun]] of sent.entries()) {
+    // Each of them runs the whole answer again: at the last parts, which are of the call, and at some of the others.
+    if (at % few > 0 && at < sent.length - 3) continue;
     const rest: unknown[] = [];
     const own: Partial<Context> = {
       resumed: () => begun,
