@@ -92,7 +92,9 @@ function join(a: Value, b: Value, budget: Budget): Value | undefined {
   const [first, second] = [asText(a), asText(b)];
   if (first !== undefined && second !== undefined) {
     budget.make(first.length + second.length);
-    return a instanceof Markup || b instanceof Markup ? new Markup(escaped(a) + escaped(b)) : first + second;
+    return a instanceof Markup || b instanceof Markup
+      ? new Markup(escaped(a, budget) + escaped(b, budget))
+      : first + second;
   }
   if (!Array.isArray(a) || !Array.isArray(b) || a instanceof Tuple !== b instanceof Tuple) return undefined;
   budget.make(a.length + b.length);

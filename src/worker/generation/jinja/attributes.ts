@@ -40,26 +40,28 @@ const CHANGING = new Set([
 ]);
 
 /** Returns `value.name`: an attribute, or else an item. */
-export function attributeOf(value: Value, name: string): Value {
-  return orElse(ownAttribute(value, name), () => orElse(ownItem(value, name), () => missing(value, name)));
+export function attributeOf(value: Value, name: string, budget: Budget): Value {
+  return orElse(ownAttribute(value, name), () =>
+    orElse(ownItem(value, name, budget), () => missing(value, name, budget)),
+  );
 }
 
 /** Returns `value[key]`: an item, or else an attribute. */
-export function itemOf(value: Value, key: Value): Value {
+export function itemOf(value: Value, key: Value, budget: Budget): Value {
   const name = asText(key);
-  return orElse(ownItem(value, key), () => {
+  return orElse(ownItem(value, key, budget), () => {
     const attribute = name === undefined ? undefined : ownAttribute(value, name);
-    return orElse(attribute, () => missing(value, key));
+    return orElse(attribute, () => missing(value, key, budget));
   });
 }
 
-function missing(value: Value, key: Value): Undefined {
+function missing(value: Value, key: Value, budget: Budget): Undefined {
   if (value instanceof Undefined) throw value.error;
   const owner = value === null ? 'None' : `${typeName(value)} object`;
   return new Undefined(
     asText(key) === undefined
-      ? `${owner} has no element ${represent(key)}`
-      : `'${owner}' has no attribute '${toText(key)}'`,
+      ? `${owner} has no element ${represent(key, budget)}`
+      : `'${owner}' has no attribute '${asText(key)}'`,
   );
 }
 
@@ -77,13 +79,15 @@ function textAttribute(value: string | Markup, name: string): Value | undefined 
   if (method) return new Callable(name, method);
   if (UNKNOWN.has(name)) throw unsupported(`the method "${name}"`);
   if (name !== 'format') return undefined;
-  const look = (from: Value, key: string, isItem: boolean): Value => {
-    const found = isItem ? itemOf(from, /^\d+$/.test(key) ? BigInt(key) : key) : attributeOf(from, key);
-    if (found instanceof Undefined) throw found.error;
-    return found;
-  };
   return new Callable(name, (given, budget) => {
-    const text = formatBraces(toText(value), given, look, budget, value instanceof Markup);
+    const look = (from: Value, key: string, isItem: boolean): Value => {
+      const found = isItem
+        ? itemOf(from, /^\d+$/.test(key) ? BigInt(key) : key, budget)
+        : attributeOf(from, key, budget);
+      if (found instanceof Undefined) throw found.error;
+      return found;
+    };
+    const text = formatBraces(toText(value, budget), given, look, budget, value instanceof Markup);
     return value instanceof Markup ? new Markup(text) : text;
   });
 }
@@ -104,7 +108,11 @@ function dictAttribute(value: Dict, name: string): Value | undefined {
         orElse(value.get(needed(key)), () => byDefault),
       );
     case 'copy':
-      return callable(name, [], () => new Dict(value.entries()));
+      return new Callable(name, (given, budget) => {
+        bind(given, [], 'copy()');
+        budget.make(value.size);
+        return new Dict(value.entries());
+      });
     case 'fromkeys':
       throw unsupported(`the method "${name}"`);
     default:
@@ -123,11 +131,17 @@ function listAttribute(value: Value[], name: string): Value | undefined {
       return new Callable(name, (given, budget) => {
         const [item] = bind(given, ['value'], 'index()');
         const at = value.findIndex((one) => isEqual(one, needed(item), budget));
-        if (at < 0) throw failure(`${represent(needed(item))} is not in list`);
+        if (at < 0) throw failure(`${represent(needed(item), budget)} is not in list`);
         return BigInt(at);
       });
     case 'copy':
-      return value instanceof Tuple ? undefined : callable(name, [], () => [...value]);
+      return value instanceof Tuple
+        ? undefined
+        : new Callable(name, (given, budget) => {
+            bind(given, [], 'copy()');
+            budget.make(value.length);
+            return [...value];
+          });
     default:
       return CHANGING.has(name) && !(value instanceof Tuple) && !['popitem', 'setdefault', 'update'].includes(name)
         ? forbidden(name, 'list')
@@ -135,13 +149,14 @@ function listAttribute(value: Value[], name: string): Value | undefined {
   }
 }
 
-function ownItem(value: Value, key: Value): Value | undefined {
+function ownItem(value: Value, key: Value, budget: Budget): Value | undefined {
   if (value instanceof Undefined) throw value.error;
   if (value instanceof Dict) return isHashable(key) ? value.get(key) : undefined;
   const at = asNumber(key);
   if (typeof at !== 'bigint') return undefined;
   const text = asText(value);
   if (text !== undefined) {
+    budget.read(text);
     const character = at >= 0n && !/[\ud800-\udfff]/.test(text) ? text[Number(at)] : [...text].at(Number(at));
     return character !== undefined && value instanceof Markup ? new Markup(character) : character;
   }

@@ -4,6 +4,8 @@ import { TemplateError } from './errors.js';
 const MAX_STEPS = 3_000_000;
 /** UTF-16 units of all texts, and items of all lists, that a rendering makes. A long prompt has some million. */
 const MAX_SIZE = 20_000_000;
+/** The characters of a text that a filter or a method reads in the time of one step. */
+const CHARACTERS_PER_STEP = 50;
 /** Calls within calls. Each takes some frames of the stack. */
 const MAX_DEPTH = 200;
 /** Bits of an integer. Python refuses to print one of more than 14,000. */
@@ -22,6 +24,11 @@ export class Budget {
   step(count = 1): void {
     this.#steps -= count;
     if (this.#steps < 0) throw new TemplateError('limit', `It takes more than ${MAX_STEPS} steps.`);
+  }
+
+  /** Counts the characters of a text that are read one by one. @throws `limit` */
+  read(text: string): void {
+    this.step(text.length / CHARACTERS_PER_STEP);
   }
 
   /**

@@ -50,3 +50,11 @@ export function escapeHtml(text: string): string {
   };
   return text.replace(/[&<>'"]/g, (character) => escapes[character]!);
 }
+
+/** Reverses `escapeHtml`. */
+export function unescapeHtml(text: string): string {
+  return text.replace(
+    /&(lt|gt|amp|quot|#39|#34);/g,
+    (_, name: string) => ({ lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'", '#34': '"' })[name]!,
+  );
+}

@@ -11,7 +11,8 @@ export function isTrue(value: Value): boolean {
   if (typeof value === 'bigint') return value !== 0n;
   if (typeof value === 'number') return value !== 0;
   if (value === null || value instanceof Undefined) return false;
-  return sizeOf(value) !== 0;
+  const text = asText(value);
+  return text === undefined ? sizeOf(value) !== 0 : text !== '';
 }
 
 /** Returns the length of a text in characters, which are code points. */

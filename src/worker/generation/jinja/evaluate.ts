@@ -40,9 +40,9 @@ export class Evaluator {
       case 'dict':
         return new Dict(expression.entries.map(([key, one]) => [value(key), value(one)]));
       case 'attribute':
-        return attributeOf(value(expression.of), expression.name);
+        return attributeOf(value(expression.of), expression.name, this.budget);
       case 'item':
-        return itemOf(value(expression.of), value(expression.key));
+        return itemOf(value(expression.of), value(expression.key), this.budget);
       case 'slice':
         return sliceOf(
           value(expression.of),
@@ -62,7 +62,7 @@ export class Evaluator {
       case 'binary':
         return this.#binary(expression, scope);
       case 'concat': {
-        const text = expression.items.map((item) => toText(value(item))).join('');
+        const text = expression.items.map((item) => toText(value(item), this.budget)).join('');
         this.budget.make(text.length);
         return text;
       }
@@ -77,11 +77,15 @@ export class Evaluator {
   args({ args, named, rest, namedRest }: Call, scope: Scope): Arguments {
     const value = (one: Expression): Value => this.value(one, scope);
     const all = args.map(value);
-    if (rest) all.push(...iterate(value(rest)));
+    for (const one of rest ? iterate(value(rest)) : []) {
+      this.budget.step();
+      all.push(one);
+    }
     const names = new Map(named.map(([name, one]) => [name, value(one)]));
     const more = namedRest && value(namedRest);
     if (more !== undefined && !(more instanceof Dict)) throw failure('argument after ** must be a mapping');
-    for (const [name, one] of more?.entries() ?? []) names.set(toText(name), one);
+    this.budget.step(more?.size);
+    for (const [name, one] of more?.entries() ?? []) names.set(toText(name, this.budget), one);
     return { args: all, named: names };
   }
 

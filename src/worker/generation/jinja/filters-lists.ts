@@ -2,6 +2,7 @@
 import { flag, integer, needed, text } from './arguments.js';
 import { calculate } from './arithmetic.js';
 import { itemOf } from './attributes.js';
+import type { Budget } from './budget.js';
 import { compare, isEqual, isTrue, iterate, lengthOf } from './compare.js';
 import { failure } from './errors.js';
 import type { Filter, Filters, FilterTools } from './filter.js';
@@ -9,7 +10,12 @@ import { escaped, toText } from './print.js';
 import { asText, Dict, Iteration, Markup, orElse, Tuple, Undefined, type Arguments, type Value } from './values.js';
 
 /** Returns the function that reads an attribute, such as `a.b.0`, of an item; without one, the item itself. */
-function getter(attribute: Value | undefined, ignoresCase = false, byDefault?: Value): (item: Value) => Value {
+function getter(
+  budget: Budget,
+  attribute: Value | undefined,
+  ignoresCase = false,
+  byDefault?: Value,
+): (item: Value) => Value {
   const parts: readonly Value[] =
     attribute === undefined || attribute === null
       ? []
@@ -21,7 +27,7 @@ function getter(attribute: Value | undefined, ignoresCase = false, byDefault?: V
   return (item) => {
     let value = item;
     for (const part of parts) {
-      value = itemOf(value, part);
+      value = itemOf(value, part, budget);
       if (byDefault !== undefined && byDefault !== null && value instanceof Undefined) value = byDefault;
     }
     return ignoresCase && asText(value) !== undefined ? asText(value)!.toLowerCase() : value;
@@ -52,8 +58,10 @@ function sorted(value: Value, tools: FilterTools, key: (item: Value) => Value, r
 function* unique(value: Value, tools: FilterTools, key: (item: Value) => Value): Generator<Value> {
   const seen = new Dict();
   for (const item of counted(value, tools)) {
-    if (seen.has(key(item))) continue;
-    seen.set(key(item), true);
+    const own = key(item);
+    if (seen.has(own)) continue;
+    tools.budget.step();
+    seen.set(own, true);
     yield item;
   }
 }
@@ -66,7 +74,10 @@ function groups(
   isCaseSensitive: Value | undefined,
 ): Value[] {
   const ignoresCase = !flag(isCaseSensitive);
-  const [key, shown] = [getter(attribute, ignoresCase, byDefault), getter(attribute, false, byDefault)];
+  const [key, shown] = [
+    getter(tools.budget, attribute, ignoresCase, byDefault),
+    getter(tools.budget, attribute, false, byDefault),
+  ];
   const found: { key: Value; shown: Value; items: Value[] }[] = [];
   for (const item of sorted(value, tools, key, false)) {
     const last = found.at(-1);
@@ -79,7 +90,7 @@ function groups(
 const extreme = (sign: 1 | -1): Filter => [
   ['case_sensitive', 'attribute'],
   (value, tools, isCaseSensitive, attribute) => {
-    const key = getter(attribute, !flag(isCaseSensitive));
+    const key = getter(tools.budget, attribute, !flag(isCaseSensitive));
     let best: Value | undefined;
     for (const item of counted(value, tools))
       if (best === undefined || compare(key(item), key(best), tools.budget) * sign > 0) best = item;
@@ -95,10 +106,10 @@ const byDefault: Filter = [
 ];
 
 function join(value: Value, tools: FilterTools, separator: Value | undefined, attribute: Value | undefined): string {
-  const key = getter(attribute);
-  const [mark, parts] = [separator === undefined ? '' : toText(separator), [] as string[]];
+  const key = getter(tools.budget, attribute);
+  const [mark, parts] = [separator === undefined ? '' : toText(separator, tools.budget), [] as string[]];
   for (const item of counted(value, tools)) {
-    parts.push(toText(key(item)));
+    parts.push(toText(key(item), tools.budget));
     tools.budget.make(mark.length + parts.at(-1)!.length);
   }
   return parts.join(mark);
@@ -112,7 +123,7 @@ function dictsort(
   reverse: Value | undefined,
 ): Value[] {
   if (!(value instanceof Dict)) throw failure('dictsort takes a mapping');
-  const [at, key] = [text(by, 'key'), getter(undefined, !flag(isCaseSensitive))];
+  const [at, key] = [text(by, 'key'), getter(tools.budget, undefined, !flag(isCaseSensitive))];
   if (at !== 'key' && at !== 'value') throw failure('You can only sort by either "key" or "value"');
   const pairs = [...value.entries()].map((entry) => Tuple.with(entry));
   return sorted(pairs, tools, (pair) => key((pair as Value[])[at === 'key' ? 0 : 1]!), flag(reverse));
@@ -200,7 +211,7 @@ export const LIST_FILTERS: Filters = {
     ['reverse', 'case_sensitive', 'attribute'],
     (value, tools, reverse, isCaseSensitive, attribute) => {
       const getters = (asText(attribute ?? null)?.split(',') ?? [attribute]).map((one) =>
-        getter(one, !flag(isCaseSensitive)),
+        getter(tools.budget, one, !flag(isCaseSensitive)),
       );
       const key = getters.length === 1 ? getters[0]! : (item: Value): Value => getters.map((get) => get(item));
       return sorted(value, tools, key, flag(reverse));
@@ -210,22 +221,23 @@ export const LIST_FILTERS: Filters = {
     ['attribute', 'start'],
     (value, tools, attribute, start = 0n) => {
       let total = start;
-      for (const item of counted(value, tools)) total = calculate('+', total, getter(attribute)(item), tools.budget);
+      for (const item of counted(value, tools))
+        total = calculate('+', total, getter(tools.budget, attribute)(item), tools.budget);
       return total;
     },
   ],
   unique: [
     ['case_sensitive', 'attribute'],
     (value, tools, isCaseSensitive, attribute) =>
-      new Iteration(unique(value, tools, getter(attribute, !flag(isCaseSensitive)))),
+      new Iteration(unique(value, tools, getter(tools.budget, attribute, !flag(isCaseSensitive)))),
   ],
   xmlattr: [
     ['autospace'],
-    (value, _tools, spaced) => {
+    (value, { budget }, spaced) => {
       if (!(value instanceof Dict)) throw failure('xmlattr takes a mapping');
       const parts = [...value.entries()]
         .filter(([, one]) => one !== null && !(one instanceof Undefined))
-        .map(([key, one]) => `${escaped(key)}="${escaped(one)}"`);
+        .map(([key, one]) => `${escaped(key, budget)}="${escaped(one, budget)}"`);
       return (flag(spaced, true) && parts.length > 0 ? ' ' : '') + parts.join(' ');
     },
   ],
@@ -236,7 +248,7 @@ export function mapFilter(value: Value, { args, named }: Arguments, tools: Filte
   const attribute = named.get('attribute');
   const [name, ...rest] = args;
   if (attribute !== undefined && name === undefined) {
-    const get = getter(attribute, false, named.get('default'));
+    const get = getter(tools.budget, attribute, false, named.get('default'));
     return new Iteration(mapped(value, tools, get));
   }
   if (name === undefined) throw failure('map requires a filter argument');
@@ -257,7 +269,7 @@ export function selectFilter(
   hasAttribute: boolean,
 ): Value {
   const [name, ...rest] = hasAttribute ? args.slice(1) : args;
-  const get = getter(hasAttribute ? needed(args[0]) : undefined);
+  const get = getter(tools.budget, hasAttribute ? needed(args[0]) : undefined);
   const fits = (item: Value): boolean =>
     name === undefined ? isTrue(get(item)) : tools.test(text(name), get(item), { args: rest, named });
   return new Iteration(selected(value, tools, (item) => fits(item) === keeps));

@@ -6,6 +6,22 @@ import type { Filters } from './filter.js';
 import { isSpace, stripEnds } from './characters.js';
 import { asText, typeName, Undefined, type Value } from './values.js';
 
+/** The bases that JavaScript reads, with the prefix of each. */
+const READABLE: ReadonlyMap<number, string> = new Map([
+  [2, '0b'],
+  [8, '0o'],
+  [10, ''],
+  [16, '0x'],
+]);
+
+/** Returns the integer that digits are in another base. Halves, because long integers are slow to add to. */
+function ofDigits(digits: string, radix: number): bigint {
+  if (digits.length <= 8) return BigInt(Number.parseInt(digits, radix));
+  const half = digits.length >> 1;
+  const rest = digits.length - half;
+  return ofDigits(digits.slice(0, half), radix) * BigInt(radix) ** BigInt(rest) + ofDigits(digits.slice(half), radix);
+}
+
 /** Returns an integer that is written in a base; undefined for what is none. */
 function readInteger(own: string, base: number): bigint | undefined {
   const match = /^([+-]?)(0[xob])?([\da-z]+(?:_[\da-z]+)*)$/i.exec(stripEnds(own, isSpace, 'both'));
@@ -15,12 +31,10 @@ function readInteger(own: string, base: number): bigint | undefined {
   const ownBase = prefix === undefined ? undefined : prefixes[prefix.toLowerCase()];
   const radix = base === 0 ? (ownBase ?? 10) : base;
   const all = prefix !== undefined && ownBase !== radix ? prefix + digits : digits;
-  let value = 0n;
-  for (const character of all.replaceAll('_', '').toLowerCase()) {
-    const digit = Number.parseInt(character, radix);
-    if (Number.isNaN(digit)) return undefined;
-    value = value * BigInt(radix) + BigInt(digit);
-  }
+  const plain = all.replaceAll('_', '').toLowerCase();
+  const isDigit = (character: string): boolean => !Number.isNaN(Number.parseInt(character, radix));
+  if (![...plain].every(isDigit)) return undefined;
+  const value = READABLE.has(radix) ? BigInt(READABLE.get(radix)! + plain) : ofDigits(plain, radix);
   return sign === '-' ? -value : value;
 }
 

@@ -1,6 +1,7 @@
 /** Filters of texts. */
 import { flag, integer, needed, text } from './arguments.js';
-import { escapeHtml, isSpace, SPACE, splitLines, stripEnds } from './characters.js';
+import type { Budget } from './budget.js';
+import { escapeHtml, isSpace, SPACE, splitLines, stripEnds, unescapeHtml } from './characters.js';
 import { iterate, lengthOfText } from './compare.js';
 import { failure } from './errors.js';
 import { formatPercent } from './format.js';
@@ -10,21 +11,37 @@ import { replaceText, split } from './text-methods.js';
 import { asText, Dict, Markup, Tuple, type Value } from './values.js';
 
 /** Returns a text as it is, and another value printed: `Markup` stays. */
-function soft(value: Value): string | Markup {
-  return value instanceof Markup ? value : toText(value);
+function soft(value: Value, { budget }: FilterTools): string | Markup {
+  return value instanceof Markup ? value : toText(value, budget);
 }
 
 /** Makes a filter of a function of texts. */
 const mapped = (change: (own: string) => string): Filter => [
   [],
-  (value, { budget }) => {
-    const own = soft(value);
-    budget.make(toText(own).length);
+  (value, tools) => {
+    const own = soft(value, tools);
     return own instanceof Markup ? new Markup(change(own.text)) : change(own);
   },
 ];
 
-const escape: Filter = [[], (value) => new Markup(escaped(value))];
+const SPACES = new RegExp(`[${SPACE}]+`);
+
+/** Returns a text without tags and comments of HTML, up to one that does not end. */
+function withoutTags(text: string): string {
+  let [done, position] = ['', 0];
+  for (;;) {
+    const start = text.indexOf('<', position);
+    if (start < 0) break;
+    const isComment = text.startsWith('<!--', start);
+    const end = isComment ? text.indexOf('-->', start + 4) : text.indexOf('>', start);
+    if (end < 0) break;
+    done += text.slice(position, start);
+    position = end + (isComment ? 3 : 1);
+  }
+  return done + text.slice(position);
+}
+
+const escape: Filter = [[], (value, { budget }) => new Markup(escaped(value, budget))];
 
 function capitalize(own: string): string {
   const [first = '', ...rest] = own;
@@ -66,30 +83,53 @@ function truncate(
   return (flag(kills) ? short : split(short, ' ', 1n, true)[0]!) + mark;
 }
 
-/** Words, and the spaces between them. */
-const CHUNKS = new RegExp(`[${SPACE}]+|[^${SPACE}]+`, 'g');
+/** The parts of a line between which it may be broken, as in Python's `TextWrapper.wordsep_re`. */
+const [BLANK, LETTER, SIGN] = ['\\t-\\r ', '[\\p{L}\\p{Nl}\\p{No}_]', '[\\p{L}\\p{N}_]'];
+const WORDS = new RegExp(`([${BLANK}]+)`);
+const WORDS_AND_HYPHENS = new RegExp(
+  `([${BLANK}]+|(?<=${SIGN}|[!"'&.,?])-{2,}(?=${SIGN})|[^${BLANK}]+?(?:` +
+    `-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${LETTER}-))(?=${LETTER}-?${LETTER})|(?=[${BLANK}]|$)|` +
+    `(?<=${SIGN}|[!"'&.,?])(?=-{2,}${SIGN})))`,
+  'u',
+);
 
-/** Breaks a line as Python's textwrap does, with its spaces as they are. */
+/** Breaks a line as `wrap` of Python's textwrap does, which leaves its spaces as they are. */
 function wrapLine(line: string, width: number, breaksWords: boolean, breaksHyphens: boolean): string[] {
-  const pieces = (line.match(CHUNKS) ?? []).flatMap((chunk) =>
-    breaksHyphens ? chunk.split(/(?<=[\p{L}\d][\p{L}\d]-)(?=\p{L}\p{L})/u) : [chunk],
-  );
+  const chunks = line.split(breaksHyphens ? WORDS_AND_HYPHENS : WORDS).filter((chunk) => chunk !== '');
+  const pieces = chunks.map((chunk) => [...chunk]);
   const lines: string[] = [];
-  while (pieces.length > 0) {
-    if (lines.length > 0 && stripEnds(pieces[0]!, isSpace, 'left') === '') pieces.shift();
-    let current = '';
-    while (pieces.length > 0 && lengthOfText(current + pieces[0]!) <= width) current += pieces.shift()!;
-    if (pieces.length > 0 && lengthOfText(pieces[0]!) > width) {
-      const room = breaksWords ? width - lengthOfText(current) : current === '' ? Infinity : 0;
-      const characters = [...pieces[0]!];
-      current += characters.splice(0, Math.min(characters.length, room)).join('');
-      if (characters.length > 0) pieces[0] = characters.join('');
-      else pieces.shift();
+  // The next piece, and how many of its characters are in lines.
+  let [at, from] = [0, 0];
+  const left = (): number => pieces[at]!.length - from;
+  const take = (count = left()): string[] => {
+    const taken = pieces[at]!.slice(from, from + count);
+    from += count;
+    if (left() <= 0) [at, from] = [at + 1, 0];
+    return taken;
+  };
+  const isBlank = (characters: readonly string[]): boolean => characters.every(isSpace);
+  while (at < pieces.length) {
+    if (lines.length > 0 && isSpace(pieces[at]![from]!)) [at, from] = [at + 1, 0];
+    const current: string[][] = [];
+    let room = width;
+    while (at < pieces.length && left() <= room) {
+      room -= left();
+      current.push(take());
     }
-    const stripped = stripEnds(current, isSpace, 'right');
-    if (stripped !== '') lines.push(stripped);
+    if (at < pieces.length && left() > width) {
+      if (breaksWords) current.push(take(endOfPart(pieces[at]!.slice(from, from + room), breaksHyphens)));
+      else if (current.length === 0) current.push(take());
+    }
+    if (isBlank(current.at(-1) ?? [])) current.pop();
+    if (current.length > 0) lines.push(current.flat().join(''));
   }
   return lines;
+}
+
+/** Returns how much of the beginning of a long word stays in a line: up to the last hyphen, if something is before it. */
+function endOfPart(beginning: readonly string[], breaksHyphens: boolean): number {
+  const hyphen = breaksHyphens ? beginning.lastIndexOf('-') : -1;
+  return hyphen > 0 && beginning.slice(0, hyphen).some((one) => one !== '-') ? hyphen + 1 : beginning.length;
 }
 
 function wordwrap(
@@ -109,18 +149,18 @@ function wordwrap(
     .join(mark);
 }
 
-function urlQuote(value: Value, isQuery: boolean): string {
-  const quoted = encodeURIComponent(toText(value)).replace(
+function urlQuote(value: Value, isQuery: boolean, budget: Budget): string {
+  const quoted = encodeURIComponent(toText(value, budget)).replace(
     /[!'()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return isQuery ? quoted.replaceAll('%20', '+') : quoted.replaceAll('%2F', '/');
 }
 
-function urlencode(value: Value): string {
-  if (asText(value) !== undefined || value === null || typeof value !== 'object') return urlQuote(value, false);
+function urlencode(value: Value, { budget }: FilterTools): string {
+  if (asText(value) !== undefined || value === null || typeof value !== 'object') return urlQuote(value, false, budget);
   return [...(value instanceof Dict ? value.entries() : iterate(value))]
-    .map((pair) => (pair as [Value, Value]).map((one) => urlQuote(one, true)).join('='))
+    .map((pair) => (pair as [Value, Value]).map((one) => urlQuote(one, true, budget)).join('='))
     .join('&');
 }
 
@@ -132,18 +172,20 @@ function tojson(
   separators: Value | undefined,
   sorted: Value | undefined,
 ): string {
+  const spaces = (count: number): string => {
+    budget.make(count);
+    return ' '.repeat(count);
+  };
   const indentation =
-    margin === undefined || margin === null ? undefined : (asText(margin) ?? ' '.repeat(Math.max(0, integer(margin))));
+    margin === undefined || margin === null ? undefined : (asText(margin) ?? spaces(Math.max(0, integer(margin))));
   const own =
     separators === undefined || separators === null ? undefined : [...iterate(separators)].map((one) => text(one));
   const [item = indentation === undefined ? ', ' : ',', key = ': '] = own ?? [];
-  const json = toJson(
+  return toJson(
     value,
     { ensuresAscii: flag(ascii), indent: indentation, separators: [item, key], sortsKeys: flag(sorted) },
     budget,
   );
-  budget.make(json.length);
-  return json;
 }
 
 export const TEXT_FILTERS: Filters = {
@@ -151,7 +193,7 @@ export const TEXT_FILTERS: Filters = {
   center: [
     ['width'],
     (value, { budget }, width) => {
-      const [own, wide] = [toText(value), integer(width, 80)];
+      const [own, wide] = [toText(value, budget), integer(width, 80)];
       const missing = Math.max(0, wide - lengthOfText(own));
       budget.make(missing);
       const before = (missing >> 1) + (missing & wide & 1);
@@ -160,29 +202,31 @@ export const TEXT_FILTERS: Filters = {
   ],
   e: escape,
   escape,
-  forceescape: [[], (value) => new Markup(escapeHtml(toText(value)))],
+  forceescape: [[], (value, { budget }) => new Markup(escapeHtml(toText(value, budget)))],
   indent: [['width', 'first', 'blank'], indent],
   lower: mapped((own) => own.toLowerCase()),
   replace: [
     ['old', 'new', 'count'],
     (value, { budget }, old, fresh, most) =>
-      replaceText(toText(value), toText(needed(old)), toText(needed(fresh)), most === null ? undefined : most, budget),
+      replaceText(
+        toText(value, budget),
+        toText(needed(old), budget),
+        toText(needed(fresh), budget),
+        most === null ? undefined : most,
+        budget,
+      ),
   ],
-  safe: [[], (value) => new Markup(toText(value))],
+  safe: [[], (value, { budget }) => new Markup(toText(value, budget))],
   string: [[], soft],
   striptags: [
     [],
-    (value) =>
-      toText(value)
-        .replace(/<!--[^]*?-->/g, '')
-        .replace(/<[^>]*>/g, '')
-        .split(new RegExp(`[${SPACE}]+`))
-        .filter((word) => word !== '')
-        .join(' ')
-        .replace(
-          /&(lt|gt|amp|quot|#39|#34);/g,
-          (_, name: string) => ({ lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'", '#34': '"' })[name]!,
-        ),
+    (value, { budget }) =>
+      unescapeHtml(
+        withoutTags(toText(value, budget))
+          .split(SPACES)
+          .filter((word) => word !== '')
+          .join(' '),
+      ),
   ],
   title: mapped((own) =>
     own
@@ -193,17 +237,17 @@ export const TEXT_FILTERS: Filters = {
   tojson: [['ensure_ascii', 'indent', 'separators', 'sort_keys'], tojson],
   trim: [
     ['chars'],
-    (value, _tools, chars) => {
-      const own = soft(value);
+    (value, tools, chars) => {
+      const own = soft(value, tools);
       const set = chars === undefined || chars === null ? undefined : new Set(text(chars));
-      const stripped = stripEnds(toText(own), set ? (one) => set.has(one) : isSpace, 'both');
+      const stripped = stripEnds(own instanceof Markup ? own.text : own, set ? (one) => set.has(one) : isSpace, 'both');
       return own instanceof Markup ? new Markup(stripped) : stripped;
     },
   ],
   truncate: [['length', 'killwords', 'end', 'leeway'], truncate],
   upper: mapped((own) => own.toUpperCase()),
   urlencode: [[], urlencode],
-  wordcount: [[], (value) => BigInt(toText(value).match(/[\p{L}\p{N}_]+/gu)?.length ?? 0)],
+  wordcount: [[], (value, { budget }) => BigInt(toText(value, budget).match(/[\p{L}\p{N}_]+/gu)?.length ?? 0)],
   wordwrap: [['width', 'break_long_words', 'wrapstring', 'break_on_hyphens'], wordwrap],
 };
 
@@ -212,9 +256,9 @@ export function formatFilter(
   value: Value,
   args: readonly Value[],
   named: ReadonlyMap<string, Value>,
-  { budget }: FilterTools,
+  tools: FilterTools,
 ): Value {
   if (args.length > 0 && named.size > 0)
     throw failure("can't handle positional and keyword arguments at the same time");
-  return formatPercent(soft(value), named.size > 0 ? new Dict(named) : Tuple.with(args), budget);
+  return formatPercent(soft(value, tools), named.size > 0 ? new Dict(named) : Tuple.with(args), tools.budget);
 }

@@ -5,13 +5,13 @@ import type { Filters, FilterTools } from './filter.js';
 import { LIST_FILTERS, mapFilter, selectFilter } from './filters-lists.js';
 import { NUMBER_FILTERS } from './filters-numbers.js';
 import { formatFilter, TEXT_FILTERS } from './filters-texts.js';
-import type { Arguments, Value } from './values.js';
+import { asText, type Arguments, type Value } from './values.js';
 
 const BOUND: Filters = {
   ...TEXT_FILTERS,
   ...LIST_FILTERS,
   ...NUMBER_FILTERS,
-  attr: [['name'], (value, _tools, name) => attributeOf(value, text(name))],
+  attr: [['name'], (value, { budget }, name) => attributeOf(value, text(name), budget)],
 };
 
 /** Filters whose arguments are not bound to parameters: they are passed on. */
@@ -30,8 +30,15 @@ export function hasFilter(name: string): boolean {
 
 /** @throws `unsupported` for a filter that is not known */
 export function applyFilter(name: string, value: Value, given: Arguments, tools: FilterTools): Value {
+  tools.budget.read(asText(value) ?? '');
+  const result = run(name, value, given, tools);
+  tools.budget.make(asText(result)?.length ?? 0);
+  return result;
+}
+
+function run(name: string, value: Value, given: Arguments, tools: FilterTools): Value {
   if (Object.hasOwn(OPEN, name)) return OPEN[name]!(value, given, tools);
   if (!Object.hasOwn(BOUND, name)) throw unsupported(`the filter "${name}"`);
-  const [names, run] = BOUND[name]!;
-  return run(value, tools, ...bind(given, names, `the filter "${name}"`));
+  const [names, filter] = BOUND[name]!;
+  return filter(value, tools, ...bind(given, names, `the filter "${name}"`));
 }

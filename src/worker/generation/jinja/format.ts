@@ -23,7 +23,9 @@ export function formatPercent(template: string | Markup, values: Value, budget: 
     if (used === queue.length) throw failure('not enough arguments for format string');
     return queue[used++]!;
   };
-  const text = toText(template).replace(
+  const own = isMarkup ? template.text : template;
+  budget.step(own.length);
+  const text = own.replace(
     CONVERSION,
     (
       _all,
@@ -42,7 +44,7 @@ export function formatPercent(template: string | Markup, values: Value, budget: 
       const isNumber = !['s', 'r', 'a', 'c'].includes(type);
       const body = isNumber
         ? withSign(printNumber(value, type, precise, flags.includes('#')), flags)
-        : printed(value, type, precise, isMarkup);
+        : printed(value, type, precise, isMarkup, budget);
       if (flags.includes('-')) return pad(body, wide, '<', ' ');
       return isNumber && flags.includes('0') ? pad(body, wide, '=', '0') : pad(body, wide, '>', ' ');
     },
@@ -53,9 +55,9 @@ export function formatPercent(template: string | Markup, values: Value, budget: 
   return isMarkup ? new Markup(text) : text;
 }
 
-function printed(value: Value, type: string, precision: number | undefined, escapes: boolean): string {
-  if (type === 'c') return typeof value === 'bigint' ? String.fromCodePoint(Number(value)) : toText(value);
-  const text = type === 's' ? (escapes ? escaped(value) : toText(value)) : represent(value);
+function printed(value: Value, type: string, precision: number | undefined, escapes: boolean, budget: Budget): string {
+  if (type === 'c') return typeof value === 'bigint' ? String.fromCodePoint(Number(value)) : toText(value, budget);
+  const text = type === 's' ? (escapes ? escaped(value, budget) : toText(value, budget)) : represent(value, budget);
   return precision === undefined ? text : [...text].slice(0, precision).join('');
 }
 
@@ -160,16 +162,18 @@ export function formatBraces(
       value = look(value, attribute ?? item!, attribute === undefined);
     return value;
   };
+  budget.step(template.length);
   const text = template.replace(FIELD, (all, path: string | undefined, conversion: string | undefined, spec = '') => {
     if (path === undefined) {
       if (all.length === 2) return all[0]!;
       throw failure(`Single '${all}' encountered in format string`);
     }
     const value = valueOf(path);
-    const own = (spec as string).replace(/\{([^{}]*)\}/g, (_: string, inner: string) => toText(valueOf(inner)));
-    const shown = conversion === undefined ? value : conversion === 's' ? toText(value) : represent(value);
+    const own = (spec as string).replace(/\{([^{}]*)\}/g, (_: string, inner: string) => toText(valueOf(inner), budget));
+    const shown =
+      conversion === undefined ? value : conversion === 's' ? toText(value, budget) : represent(value, budget);
     const result = formatSpec(shown, own, budget);
-    return escapes && !(value instanceof Markup) ? escaped(result) : result;
+    return escapes && !(value instanceof Markup) ? escaped(result, budget) : result;
   });
   budget.make(text.length);
   return text;
@@ -179,7 +183,7 @@ const SPEC = /^(?:([^])?([<>=^]))?([-+ ])?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-z
 
 /** Returns `format(value, spec)`. */
 function formatSpec(value: Value, spec: string, budget: Budget): string {
-  if (spec === '') return toText(value);
+  if (spec === '') return toText(value, budget);
   const match = SPEC.exec(spec);
   if (!match) throw failure(`Invalid format specifier '${spec}'`);
   const [, fill, align, sign = '', alternate, zero, width = '0', group, precision, type] = match;
@@ -188,7 +192,7 @@ function formatSpec(value: Value, spec: string, budget: Budget): string {
   const isText = number === undefined || type === 's';
   if (isText && typeof value === 'object' && !(value instanceof Markup)) throw unsupportedFormat(value);
   let body: string;
-  if (isText) body = printed(value, 's', precision === undefined ? undefined : Number(precision), false);
+  if (isText) body = printed(value, 's', precision === undefined ? undefined : Number(precision), false, budget);
   else if (type === undefined && typeof number === 'bigint') body = printNumber(value, 'd', undefined);
   else if (type === undefined && precision === undefined) body = printFloat(Number(number));
   else if (type === 'c' || type === 'n') throw unsupported(`the format "${spec}"`);

@@ -1,5 +1,6 @@
 /** The functions that every template may call: Jinja's, and those that transformers adds. */
 import { bind, callable, integer, needed, text } from './arguments.js';
+import type { Budget } from './budget.js';
 import { iterate } from './compare.js';
 import { failure, TemplateError } from './errors.js';
 import { strftime } from './strftime.js';
@@ -10,9 +11,13 @@ import { toText } from './print.js';
 const MAX_RANGE = 100_000;
 
 /** Returns the entries of a mapping, or of a list of pairs. */
-function entriesOf(value: Value): Iterable<readonly [Value, Value]> {
-  if (value instanceof Dict) return value.entries();
-  return Array.from(iterate(value), (pair) => [...iterate(pair)] as unknown as readonly [Value, Value]);
+function* entriesOf(value: Value, budget: Budget): Generator<readonly [Value, Value]> {
+  const pairs = value instanceof Dict ? value.entries() : iterate(value);
+  for (const pair of pairs) {
+    budget.step();
+    const [key, item] = iterate(pair);
+    yield [needed(key), needed(item)];
+  }
 }
 
 /** @param now the time, for `strftime_now` */
@@ -28,11 +33,12 @@ export function createGlobals(now: () => Date): ReadonlyMap<string, Value> {
     }),
     new Callable(
       'dict',
-      ({ args, named }) => new Dict([...(args[0] === undefined ? [] : entriesOf(args[0])), ...named]),
+      ({ args, named }, budget) => new Dict([...(args[0] === undefined ? [] : entriesOf(args[0], budget)), ...named]),
     ),
-    new Callable('namespace', ({ args, named }) => {
+    new Callable('namespace', ({ args, named }, budget) => {
       const made = new Namespace();
-      for (const [key, value] of args[0] === undefined ? [] : entriesOf(args[0])) made.attributes.set(text(key), value);
+      for (const [key, value] of args[0] === undefined ? [] : entriesOf(args[0], budget))
+        made.attributes.set(text(key), value);
       for (const [key, value] of named) made.attributes.set(key, value);
       return made;
     }),
@@ -49,10 +55,14 @@ export function createGlobals(now: () => Date): ReadonlyMap<string, Value> {
         return result;
       });
     }),
-    callable('raise_exception', ['message'], (message) => {
-      throw new TemplateError('raised', toText(needed(message)));
+    new Callable('raise_exception', (given, budget) => {
+      const [message] = bind(given, ['message'], 'raise_exception()');
+      throw new TemplateError('raised', toText(needed(message), budget));
     }),
-    callable('strftime_now', ['format'], (format) => strftime(now(), text(format))),
+    new Callable('strftime_now', (given, budget) => {
+      const [format] = bind(given, ['format'], 'strftime_now()');
+      return strftime(now(), text(format), budget);
+    }),
   ];
   return new Map(functions.map((one) => [one.name, one]));
 }

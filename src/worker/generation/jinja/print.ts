@@ -17,22 +17,27 @@ import {
   type Value,
 } from './values.js';
 
-/** Returns `str(value)`. */
-export function toText(value: Value): string {
+/** Returns `str(value)`. @throws `limit`: lists that have one another twice and more are printed as often as they are reached */
+export function toText(value: Value, budget: Budget): string {
   if (typeof value === 'string') return value;
   if (value instanceof Markup) return value.text;
-  return value instanceof Undefined ? '' : represent(value);
+  return value instanceof Undefined ? '' : represent(value, budget);
 }
 
 /** Returns a text that is escaped for HTML, unless it is marked as safe. */
-export function escaped(value: Value): string {
-  return value instanceof Markup ? value.text : escapeHtml(toText(value));
+export function escaped(value: Value, budget: Budget): string {
+  return value instanceof Markup ? value.text : escapeHtml(toText(value, budget));
 }
 
-/** Returns `repr(value)`. */
-export function represent(value: Value): string {
+/** Returns `repr(value)`. @throws `limit` */
+export function represent(value: Value, budget: Budget): string {
+  const print = (one: Value): string => represent(one, budget);
+  const printDict = (entries: Iterable<readonly [Value, Value]>): string =>
+    `{${[...entries].map(([key, one]) => `${print(key)}: ${print(one)}`).join(', ')}}`;
+  budget.step();
   switch (typeof value) {
     case 'string':
+      budget.read(value);
       return quoted(value);
     case 'boolean':
       return value ? 'True' : 'False';
@@ -43,20 +48,16 @@ export function represent(value: Value): string {
     default:
   }
   if (value === null) return 'None';
-  if (value instanceof Tuple) return `(${value.map(represent).join(', ')}${value.length === 1 ? ',' : ''})`;
-  if (Array.isArray(value)) return `[${value.map(represent).join(', ')}]`;
+  if (value instanceof Tuple) return `(${value.map(print).join(', ')}${value.length === 1 ? ',' : ''})`;
+  if (Array.isArray(value)) return `[${value.map(print).join(', ')}]`;
   if (value instanceof Dict) return printDict(value.entries());
-  if (value instanceof View) return `dict_${value.kind}(${represent([...value])})`;
+  if (value instanceof View) return `dict_${value.kind}(${print([...value])})`;
   if (value instanceof Markup) return `Markup(${quoted(value.text)})`;
   if (value instanceof Undefined) return 'Undefined';
   if (value instanceof Namespace) return `<Namespace ${printDict(value.attributes)}>`;
   if (value instanceof Range)
     return `range(${value.start}, ${value.stop}${value.increment === 1n ? '' : `, ${value.increment}`})`;
   return `<${typeName(value)}${value instanceof Callable ? ` ${value.name}` : value instanceof Iteration ? ' object' : ''}>`;
-}
-
-function printDict(entries: Iterable<readonly [Value, Value]>): string {
-  return `{${[...entries].map(([key, value]) => `${represent(key)}: ${represent(value)}`).join(', ')}}`;
 }
 
 /** Returns `repr` of a float: the shortest digits that are read as it. */
@@ -105,21 +106,25 @@ export function toJson(value: Value, options: JsonOptions, budget: Budget, margi
   const { indent, separators, sortsKeys } = options;
   budget.step();
   const text = value instanceof Markup ? value.text : value;
-  if (typeof text === 'string') return jsonText(text, options.ensuresAscii);
+  if (typeof text === 'string') {
+    budget.read(text);
+    return jsonText(text, options.ensuresAscii);
+  }
   if (value === null) return 'null';
   if (typeof value === 'boolean' || typeof value === 'bigint' || typeof value === 'number') return jsonNumber(value);
   const inner = indent === undefined ? '' : margin + indent;
-  const wrap = (open: string, parts: readonly string[], close: string): string =>
-    parts.length === 0
-      ? open + close
-      : open + inner + parts.join(separators[0] + inner) + (indent === undefined ? '' : margin) + close;
+  const wrap = (open: string, parts: readonly string[], close: string): string => {
+    if (parts.length === 0) return open + close;
+    budget.make(parts.length * (inner.length + separators[0].length));
+    return open + inner + parts.join(separators[0] + inner) + (indent === undefined ? '' : margin) + close;
+  };
   const print = (one: Value): string => toJson(one, options, budget, inner);
   if (Array.isArray(value)) return wrap('[', value.map(print), ']');
   if (!(value instanceof Dict)) throw failure(`Object of type ${typeName(value)} is not JSON serializable`);
   const entries = [...value.entries()];
   if (sortsKeys) entries.sort(([a], [b]) => compare(a, b, budget));
   const keyOf = (key: Value): string => {
-    if (typeof key === 'string' || key instanceof Markup) return toText(key);
+    if (typeof key === 'string' || key instanceof Markup) return toText(key, budget);
     if (key === null) return 'null';
     if (typeof key !== 'object') return jsonNumber(key);
     throw failure(`keys must be str, int, float, bool or None, not ${typeName(key)}`);

@@ -41,7 +41,7 @@ export class Renderer extends Evaluator {
         this.#write(statement.text, out);
         return undefined;
       case 'print':
-        this.#write(toText(this.value(statement.value, scope)), out);
+        this.#write(toText(this.value(statement.value, scope), this.budget), out);
         return undefined;
       case 'set':
         assign(statement.target, this.value(statement.value, scope), scope);
@@ -67,12 +67,12 @@ export class Renderer extends Evaluator {
         const given = this.args(statement.given, scope);
         const named = new Map([...given.named, ['caller', this.#macro(statement.routine, scope)]]);
         const macro = this.value(statement.of, scope);
-        this.#write(toText(callValue(macro, { args: given.args, named }, this.budget)), out);
+        this.#write(toText(callValue(macro, { args: given.args, named }, this.budget), this.budget), out);
         return undefined;
       }
       case 'filter': {
         const text = this.text(statement.body, new Scope(scope));
-        this.#write(toText(this.#filtered(text, statement.filters, scope)), out);
+        this.#write(toText(this.#filtered(text, statement.filters, scope), this.budget), out);
         return undefined;
       }
       case 'with': {

@@ -1,4 +1,5 @@
 /** Python's `datetime.strftime`, in the locale C. */
+import type { Budget } from './budget.js';
 import { unsupported } from './errors.js';
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -19,16 +20,18 @@ const MONTHS = [
 const DAY = 86_400_000;
 
 /** Returns the local time in a format such as `%d %b %Y`. @throws `unsupported` for a code that is not known */
-export function strftime(time: Date, format: string): string {
+export function strftime(time: Date, format: string, budget: Budget): string {
+  budget.step(format.length);
   return format.replace(/%([-_0^#]?)([^])/g, (_, flag: string, code: string) => {
-    const text = valueOf(time, code);
+    const text = valueOf(time, code, budget);
+    budget.make(text.length);
     if (flag === '-' || flag === '_')
       return text.replace(/^0+(?=\d)/, (zeros) => (flag === '-' ? '' : ' '.repeat(zeros.length)));
     return flag === '^' ? text.toUpperCase() : text;
   });
 }
 
-function valueOf(time: Date, code: string): string {
+function valueOf(time: Date, code: string, budget: Budget): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const [year, month, date, weekday, hours] = [
     time.getFullYear(),
@@ -39,7 +42,7 @@ function valueOf(time: Date, code: string): string {
   ];
   const midnight = Date.UTC(year, month, date);
   const dayOfYear = Math.round((midnight - Date.UTC(year, 0, 1)) / DAY) + 1;
-  const all = (format: string): string => strftime(time, format);
+  const all = (format: string): string => strftime(time, format, budget);
   switch (code) {
     case 'a':
       return DAYS[weekday]!.slice(0, 3);

@@ -6,6 +6,7 @@ import { calculate } from './arithmetic.js';
 import { failure, unsupported } from './errors.js';
 import { hasFilter } from './filters.js';
 import { toText } from './print.js';
+import { hasCase } from './text-methods.js';
 import { asText, Callable, Dict, Iteration, Markup, Undefined, View, type Arguments, type Value } from './values.js';
 
 type Test = (value: Value, other: Value | undefined, tools: FilterTools) => boolean;
@@ -47,12 +48,12 @@ const TESTS: Readonly<Record<string, Test>> = {
   escaped: (value) => value instanceof Markup,
   even: (value, _other, tools) => isEqual(divisible(value, 2n, tools), 0n, tools.budget),
   false: (value) => value === false,
-  filter: (value) => hasFilter(toText(value)),
+  filter: (value) => hasFilter(asText(value) ?? ''),
   float: (value) => typeof value === 'number',
   in: (value, other, { budget }) => contains(needed(other), value, budget),
   integer: (value) => typeof value === 'bigint',
   iterable: (value) => itemsOf(value) !== undefined,
-  lower: (value) => toText(value) === toText(value).toLowerCase() && toText(value) !== toText(value).toUpperCase(),
+  lower: (value, _other, { budget }) => hasCase(toText(value, budget), false),
   mapping: (value) => value instanceof Dict,
   none: (value) => value === null,
   number: (value) => asNumber(value) !== undefined,
@@ -60,15 +61,16 @@ const TESTS: Readonly<Record<string, Test>> = {
   sameas: (value, other) => isSame(value, needed(other)),
   sequence: (value) => sizeOf(value) !== undefined && !(value instanceof View) && !(value instanceof Iteration),
   string: (value) => asText(value) !== undefined,
-  test: (value) => Object.hasOwn(TESTS, toText(value)),
+  test: (value) => Object.hasOwn(TESTS, asText(value) ?? ''),
   true: (value) => value === true,
   undefined: (value) => value instanceof Undefined,
-  upper: (value) => toText(value) === toText(value).toUpperCase() && toText(value) !== toText(value).toLowerCase(),
+  upper: (value, _other, { budget }) => hasCase(toText(value, budget), true),
 };
 
 /** @throws `unsupported` for a test that is not known */
 export function applyTest(name: string, value: Value, { args, named }: Arguments, tools: FilterTools): boolean {
   if (!Object.hasOwn(TESTS, name)) throw unsupported(`the test "${name}"`);
   if (args.length + named.size > 1) throw failure(`the test "${name}" takes at most one argument`);
+  tools.budget.read(asText(value) ?? '');
   return TESTS[name]!(value, args.length > 0 ? args[0] : [...named.values()][0], tools);
 }

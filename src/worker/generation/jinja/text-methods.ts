@@ -57,15 +57,22 @@ const ends =
 const finds =
   (last: boolean, fails: boolean): Method[1] =>
   ({ own }, part, start, end) => {
+    if (start === undefined && end === undefined)
+      return found(last ? own.lastIndexOf(text(part)) : own.indexOf(text(part)), own, fails);
     const characters = [...own];
     const from = offset(start, characters.length, 0);
     const to = offset(end, characters.length, characters.length);
     const before = characters.slice(0, from).join('').length;
     const within = characters.slice(from, Math.max(from, to)).join('');
     const at = last ? within.lastIndexOf(text(part)) : within.indexOf(text(part));
-    if (at < 0 && fails) throw failure('substring not found');
-    return at < 0 ? -1n : BigInt(lengthOfText(own.slice(0, before + at)));
+    return found(at < 0 ? at : before + at, own, fails);
   };
+
+/** Returns a position in UTF-16 units as one in characters. @param at −1 if nothing was found */
+function found(at: number, own: string, fails: boolean): bigint {
+  if (at < 0 && fails) throw failure('substring not found');
+  return at < 0 ? -1n : BigInt(lengthOfText(own.slice(0, at)));
+}
 
 function offset(value: Value | undefined, length: number, byDefault: number): number {
   if (value === undefined || value === null) return byDefault;
@@ -84,7 +91,10 @@ const partition =
   };
 
 function count(own: string, part: string): number {
-  return part === '' ? lengthOfText(own) + 1 : own.split(part).length - 1;
+  if (part === '') return lengthOfText(own) + 1;
+  let found = 0;
+  for (let at = own.indexOf(part); at >= 0; at = own.indexOf(part, at + part.length)) found += 1;
+  return found;
 }
 
 function replace({ own, budget, insert }: Receiver, ...args: (Value | undefined)[]): string {
@@ -130,11 +140,11 @@ function capitalize(own: string): string {
   return first.toUpperCase() + rest.join('').toLowerCase();
 }
 
-/** Returns whether there are cased letters, and all are of one case. */
-const hasCase =
-  (isUpper: boolean): Method[1] =>
-  ({ own }) =>
-    own === (isUpper ? own.toUpperCase() : own.toLowerCase()) && own.toLowerCase() !== own.toUpperCase();
+/** Returns whether a text has cased letters, and all are of one case. */
+export function hasCase(own: string, isUpper: boolean): boolean {
+  const [lower, upper] = [own.toLowerCase(), own.toUpperCase()];
+  return own === (isUpper ? upper : lower) && lower !== upper;
+}
 
 const METHODS: Readonly<Record<string, Method>> = {
   capitalize: [[], ({ own }) => capitalize(own)],
@@ -151,12 +161,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   isdecimal: each('\\p{Nd}'),
   isdigit: each('[\\p{Nd}²³¹⁰⁴-⁹₀-₉]'),
   isidentifier: [[], ({ own }) => /^[\p{L}\p{Nl}_][\p{L}\p{N}\p{M}\p{Pc}]*$/u.test(own)],
-  islower: [[], hasCase(false)],
+  islower: [[], ({ own }) => hasCase(own, false)],
   isnumeric: each('\\p{N}'),
   isprintable: [[], ({ own }) => !/(?! )[\p{C}\p{Z}]/u.test(own)],
   isspace: each(`[${SPACE}]`),
   istitle: [[], ({ own }) => own === titled(own) && /\p{L}/u.test(own)],
-  isupper: [[], hasCase(true)],
+  isupper: [[], ({ own }) => hasCase(own, true)],
   join: [['iterable'], (self, items) => join(self, items)],
   ljust: [['width', 'fillchar'], pads(() => 0)],
   lower: [[], ({ own }) => own.toLowerCase()],
@@ -231,11 +241,14 @@ export function textMethod(
   if (!Object.hasOwn(METHODS, name)) return undefined;
   const [names, run] = METHODS[name]!;
   const isMarkup = self instanceof Markup;
-  const insert = (value: Value | undefined): string => (isMarkup && value !== undefined ? escaped(value) : text(value));
   return (given, budget) => {
+    const insert = (value: Value | undefined): string =>
+      isMarkup && value !== undefined ? escaped(value, budget) : text(value);
     const own = isMarkup ? self.text : self;
-    budget.make(own.length / 4);
-    return marked(run({ own, budget, insert }, ...bind(given, names, `${name}()`)), isMarkup);
+    budget.read(own);
+    const result = run({ own, budget, insert }, ...bind(given, names, `${name}()`));
+    if (typeof result === 'string' || Array.isArray(result)) budget.make(result.length);
+    return marked(result, isMarkup);
   };
 }
 

@@ -198,6 +198,14 @@ for (const [schema, fit, others] of KINDS)
     for (const value of others) expect(accepts(JSON.stringify(value)), JSON.stringify(value)).toBe(false);
   });
 
+test('a reference is unescaped as RFC 6901 says: ~01 is ~1, not a slash', () => {
+  const schema = { $ref: '#/$defs/a~01b', $defs: { 'a~1b': { const: 1 }, 'a/b': { const: 2 } } };
+  const automaton = new Automaton(schemaGrammar(schema, 'schema'));
+  automaton.beginSearch();
+  const mayBegin = (text: string): boolean => automaton.step(automaton.start, text.charCodeAt(0)) !== undefined;
+  expect(['1', '2'].map(mayBegin)).toEqual([true, false]);
+});
+
 test('200 schemas at random: what the grammar has, fits, and so does each value as JSON.stringify writes it', () => {
   let texts = 0;
   for (let seed = 0; seed < 200; seed++) {
