@@ -10,8 +10,8 @@ export const MAX_TEXT_LENGTH = 10_000_000;
 export const MAX_PIECE_LENGTH = 100_000;
 
 /**
- * The largest number of UTF-16 units that a tokenizer's `Replace` makes of a text: several, one after the other, may
- * double it each time.
+ * The largest number of UTF-16 units that `Replace` or `Prepend` of a tokenizer makes of a text: several, one after the
+ * other, may double it each time.
  */
 const MAX_REPLACED = 10 * MAX_PIECE_LENGTH;
 
@@ -20,7 +20,7 @@ export function checkReplaced(length: number): void {
   if (length > MAX_REPLACED)
     throw new TabServeError(
       'invalid-input',
-      `The tokenizer's "Replace" makes more than ${MAX_REPLACED} characters of this text. Pass a shorter one. If it is short, the tokenizer.json is damaged: download it again.`,
+      `The tokenizer's files make more than ${MAX_REPLACED} characters of this text. Pass a shorter one. If it is short, the tokenizer.json is damaged: download it again.`,
     );
 }
 
@@ -32,6 +32,15 @@ export const MAX_MARKS = 256;
 
 /** The largest number of tokens to which a tokenizer's files may ask to pad a row. */
 export const MAX_ROW_TOKENS = 1_000_000;
+
+/** The largest number of steps of one kind, such as normalizers, in a tokenizer's files. Each reads the whole text. */
+export const MAX_STEPS = 100;
+
+/** The largest number of characters of a token. A text is compared with all tokens that may begin at a character. */
+export const MAX_TOKEN_LENGTH = 1_000;
+
+/** The largest number of special tokens, and of parts, that a tokenizer's files add to a text. */
+export const MAX_PARTS = 1_000;
 
 /** The largest id of a token: models take 32-bit integers. */
 export const MAX_TOKEN_ID = 2 ** 31 - 1;

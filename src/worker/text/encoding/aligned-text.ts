@@ -138,6 +138,7 @@ export class AlignedText {
   /** Returns the text after `content`, which stands for the first character together with it. An empty text stays empty. */
   prepend(content: string): AlignedText {
     if (this.length === 0) return this;
+    checkReplaced(this.length + content.length);
     const [first, ...rest] = this.text;
     const prepended = Array.from(content, (character, at): Change => [character, at > 0 ? 1 : 0]);
     return this.transform([...prepended, [first!, 1], ...rest.map((character): Change => [character, 0])]);

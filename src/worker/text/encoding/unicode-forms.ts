@@ -1,9 +1,12 @@
+import { checkMarks } from '../limits.js';
 import type { AlignedText, Change } from './aligned-text.js';
 
 export type UnicodeForm = 'NFC' | 'NFD' | 'NFKC' | 'NFKD';
 
 /** Returns a text in a form of Unicode normalization, with the alignment that Hugging Face's tokenizers give it. */
 export function toUnicodeForm(aligned: AlignedText, form: UnicodeForm): AlignedText {
+  // A step before may have added marks.
+  checkMarks(aligned.text);
   if (aligned.text.normalize(form) === aligned.text) return aligned;
   const composes = form === 'NFC' || form === 'NFKC';
   const parts = decompose(aligned.text, form === 'NFC' || form === 'NFD' ? 'NFD' : 'NFKD');

@@ -24,7 +24,7 @@ for (const { decoder, rows } of decoders)
 test('replacements that double a text thirty times end in an error, and not in a gigabyte', () => {
   const doubling = (type: string) => ({ type, pattern: { String: 'a' }, content: 'aa' });
   const thirty = Array.from({ length: 30 }, () => doubling('Replace'));
-  const tooLong = expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('"Replace"') });
+  const tooLong = expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining('1000000') });
   const decode = createDecoder({ type: 'Sequence', decoders: thirty });
   expect(() => decode(['a', 'b'])).toThrow(tooLong);
   const normalize = createNormalizer({ type: 'Sequence', normalizers: thirty });
@@ -32,9 +32,18 @@ test('replacements that double a text thirty times end in an error, and not in a
   // One that is long, and many places for it.
   const long = createNormalizer({ type: 'Replace', pattern: { String: 'a' }, content: 'b'.repeat(100_000) });
   expect(() => long(AlignedText.of('a'.repeat(100_000)))).toThrow(tooLong);
+  const prepend = createNormalizer({ type: 'Prepend', prepend: 'b'.repeat(1_000_000) });
+  expect(() => prepend(AlignedText.of('a'))).toThrow(tooLong);
   expect(createNormalizer({ type: 'Sequence', normalizers: thirty.slice(0, 10) })(AlignedText.of('a')).length).toBe(
     1024,
   );
+});
+
+test('marks that a step adds are counted before they are sorted', () => {
+  const marks = { type: 'Replace', pattern: { String: 'a' }, content: `a${'\u0301\u0323'.repeat(40_000)}` };
+  const normalize = createNormalizer({ type: 'Sequence', normalizers: [marks, { type: 'NFC' }] });
+  const message = expect.stringContaining('80000 combining marks');
+  expect(() => normalize(AlignedText.of('a'))).toThrow(expect.objectContaining({ code: 'invalid-input', message }));
 });
 
 test('a decoder that is not known, and values of a wrong type', () => {

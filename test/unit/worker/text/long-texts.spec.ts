@@ -354,6 +354,42 @@ for (const [key, steps] of [
       },
     },
   ],
+  // What would cost minutes, or gigabytes, with each text.
+  ['a token of model.vocab', { model: { type: 'Unigram', vocab: [['a'.repeat(1001), 0]] } }],
+  ['a token of model.vocab', { model: { type: 'WordPiece', vocab: { ['a'.repeat(1001)]: 0 } } }],
+  ...(
+    [
+      ['normalizer', 'normalizers'],
+      ['pre_tokenizer', 'pretokenizers'],
+      ['decoder', 'decoders'],
+      ['post_processor', 'processors'],
+    ] as const
+  ).map(([kind, key]) => {
+    const steps = Array.from({ length: 100 }, () => ({ type: 'ByteLevel' }));
+    return [kind, { [kind]: { type: 'Sequence', [key]: steps } }] as const;
+  }),
+  [
+    'post_processor',
+    {
+      post_processor: {
+        type: 'TemplateProcessing',
+        single: Array.from({ length: 1000 }, () => ({ SpecialToken: { id: 'a', type_id: 0 } })),
+        pair: [],
+        special_tokens: { a: { ids: [1, 2] } },
+      },
+    },
+  ],
+  [
+    'post_processor',
+    {
+      post_processor: {
+        type: 'TemplateProcessing',
+        single: [],
+        pair: Array.from({ length: 2 }, () => ({ Sequence: { id: 'B', type_id: 0 } })),
+        special_tokens: {},
+      },
+    },
+  ],
   ['padding.pad_id', { padding: { pad_id: 0.5, pad_type_id: 0 } }],
 ] as const) {
   test(`a tokenizer.json with a wrong ${key}: ${JSON.stringify(steps).slice(0, 120)}`, async () => {
