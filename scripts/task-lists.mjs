@@ -20,6 +20,7 @@ const FACTS = [
   'readsTexts',
   'hasClasses',
   'models',
+  'main',
   'beside',
   'divided',
   'besideModel',

@@ -102,8 +102,8 @@ export function precisionsOf(
   parts: readonly string[] | undefined,
 ): readonly PrecisionChoice[] {
   return Object.entries(HUB_ENDINGS)
-    .flatMap(([dtype, ending]) => {
-      const all = models.filter(({ path }) => stemOf(path)?.ending === ending);
+    .flatMap(([dtype, endings]) => {
+      const all = models.filter(({ path }) => endings.some((ending) => stemOf(path)?.ending === ending));
       const whole = all.filter(({ path }) => stemOf(path)!.name === 'model');
       const needed = parts
         ? all.filter(({ path }) => parts.includes(stemOf(path)!.name))
@@ -118,7 +118,7 @@ export function precisionsOf(
 
 /** Returns the name and the precision's ending of a model's path: `model` and `_q4` of `onnx/model_q4.onnx`. */
 function stemOf(path: string): { readonly name: string; readonly ending: string } | undefined {
-  const [, name, ending = ''] = /([^/]*?)(_fp16|_quantized|_int8|_uint8|_q4f16|_q4|_bnb4)?\.onnx$/.exec(path) ?? [];
+  const [, name, ending = ''] = /([^/]*?)(_fp16|_quantized|[_.]int8|_uint8|_q4f16|_q4|_bnb4)?\.onnx$/.exec(path) ?? [];
   return name === undefined ? undefined : { name, ending };
 }
 

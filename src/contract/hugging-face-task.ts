@@ -37,7 +37,12 @@ export interface HuggingFaceTask {
    * whose `config.json` has a part for texts (`text_config`), and those of the architectures of `divided`.
    */
   readonly beside?: Readonly<Record<string, readonly string[]>>;
-  /** The architectures, by the ends of their names, whose models are divided into the files of `beside`. */
+  /** The name by which `engine.dtype` chooses a precision of the model that others are beside. Default: `decoder`. */
+  readonly main?: string;
+  /**
+   * The architectures, by the ends of their names, and the model types, whose models are divided into the files of
+   * `beside`.
+   */
   readonly divided?: readonly string[];
   /** What the names of files end with that lie beside a model's file under its name, as `.json` of Piper's `NAME.onnx.json`. */
   readonly besideModel?: readonly string[];

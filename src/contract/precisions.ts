@@ -1,15 +1,16 @@
 /** The precisions of the ONNX models in a repository of Hugging Face, as transformers.js calls them. */
 export const HUB_PRECISIONS = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
-/** How the name of a repository's file with the model ends, before `.onnx`. */
-export const HUB_ENDINGS: Readonly<Record<(typeof HUB_PRECISIONS)[number], string>> = {
-  fp32: '',
-  fp16: '_fp16',
-  q8: '_quantized',
-  int8: '_int8',
-  uint8: '_uint8',
-  q4: '_q4',
-  q4f16: '_q4f16',
-  bnb4: '_bnb4',
+/** How the name of a repository's file with the model may end, before `.onnx`. */
+export const HUB_ENDINGS: Readonly<Record<(typeof HUB_PRECISIONS)[number], readonly string[]>> = {
+  fp32: [''],
+  fp16: ['_fp16'],
+  q8: ['_quantized'],
+  // The second one is that of onnx-asr and sherpa-onnx.
+  int8: ['_int8', '.int8'],
+  uint8: ['_uint8'],
+  q4: ['_q4'],
+  q4f16: ['_q4f16'],
+  bnb4: ['_bnb4'],
 };
 /**
  * Smaller files of a model that computes in full precision: only its weights are stored in fewer bits, and become

@@ -117,6 +117,7 @@ export function normalizedHubUrl(url: URL): URL {
 /** Returns the precision that a file's name ends with; `fp32` without such an ending. */
 function precisionOf(file: string): string {
   const found = Object.entries(HUB_ENDINGS)
+    .flatMap(([precision, endings]) => endings.map((ending) => [precision, ending] as const))
     .filter(([, ending]) => file.endsWith(ending))
     .toSorted(([, a], [, b]) => b.length - a.length)[0];
   return found![0];

@@ -16,7 +16,7 @@ type Nodes = NonNullable<HuggingFaceTask['nodes']>;
 /** The folders in which exporters put models: transformers.js' converter, and Optimum. */
 export const FOLDERS = ['onnx/', ''];
 
-/** The name by which `engine.dtype` chooses a precision of the model that others are beside. */
+/** The usual name by which `engine.dtype` chooses a precision of the model that others are beside. */
 const MAIN = 'decoder';
 
 /** Returns the files beside a task's model: none unless the model is divided. */
@@ -26,7 +26,7 @@ export function besideOf(
   json: Json,
 ): Nodes {
   const architecture = architectureOf(json);
-  const isDivided = divided.some((ending) => architecture?.endsWith(ending));
+  const isDivided = divided.some((name) => architecture?.endsWith(name) || json['model_type'] === name);
   if (!isDivided && !isRecord(json['text_config'])) return {};
   const isThere = (name: string): boolean =>
     !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
@@ -34,8 +34,8 @@ export function besideOf(
 }
 
 /** Returns all nodes of a task whose precisions `engine.dtype` can choose; undefined if it has a single model. */
-export function namedNodes({ models, nodes }: Partial<HuggingFaceTask>, beside: Nodes): Nodes | undefined {
-  return Object.keys(beside).length === 0 ? nodes : { [MAIN]: models ?? ['model'], ...beside };
+export function namedNodes({ models, main = MAIN, nodes }: Partial<HuggingFaceTask>, beside: Nodes): Nodes | undefined {
+  return Object.keys(beside).length === 0 ? nodes : { [main]: models ?? ['model'], ...beside };
 }
 
 /**
@@ -47,7 +47,7 @@ export function namedNodes({ models, nodes }: Partial<HuggingFaceTask>, beside: 
 export function modelsOf(
   source: Source,
   config: ModelConfig,
-  task: Pick<Partial<HuggingFaceTask>, 'models' | 'nodes'> = {},
+  task: Pick<Partial<HuggingFaceTask>, 'models' | 'main' | 'nodes'> = {},
   beside: Nodes = {},
 ): Pick<Archive, 'config' | 'models' | 'alternatives' | 'nodes'> {
   const nodes = namedNodes(task, beside);
@@ -68,7 +68,7 @@ export function modelsOf(
       throw atNode(error, name);
     }
   });
-  const own = task.nodes ? { ...config, engine } : { ...config, ...configOf(MAIN, engine) };
+  const own = task.nodes ? { ...config, engine } : { ...config, ...configOf(task.main ?? MAIN, engine) };
   const model = task.nodes ? { models: {} } : modelOf(modelFiles(source, own, task.models));
   return { config: own, ...model, nodes: Object.fromEntries(archives) };
 }
@@ -100,7 +100,9 @@ export function modelFiles(
 ): readonly ModelFile[] {
   const all = FOLDERS.flatMap((folder) =>
     names.flatMap((name) =>
-      HUB_PRECISIONS.map((precision) => ({ path: `${folder}${name}${HUB_ENDINGS[precision]}.onnx`, precision })),
+      HUB_PRECISIONS.flatMap((precision) =>
+        HUB_ENDINGS[precision].map((ending) => ({ path: `${folder}${name}${ending}.onnx`, precision })),
+      ),
     ),
   );
   const { paths } = source;

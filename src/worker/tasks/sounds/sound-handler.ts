@@ -6,7 +6,7 @@ import { AudioHandler } from '../../handlers/audio-handler.js';
 import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { concat } from '../../tensors/tensors.js';
-import { readFeatures, type SoundFeatures } from './features.js';
+import { readFeatures, type SoundFeatures } from '../../handlers/sound-features.js';
 
 /**
  * Runs an encoder of sound, which has one output for a whole recording. The rows of a batch run one after the other, so

@@ -10,7 +10,7 @@ import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { embed, type NormalizeParams } from '../../handlers/embed.js';
 import { PREPROCESSOR } from '../../handlers/speech-files.js';
 import type { Embedding } from '../../outputs/embedding.js';
-import { SPEAKER_FEATURES } from './features.js';
+import { SPEAKER_FEATURES } from '../../handlers/sound-features.js';
 import { SPEAKER_EMBEDDER_SCHEMA } from './schemas.js';
 import { SoundHandler } from './sound-handler.js';
 

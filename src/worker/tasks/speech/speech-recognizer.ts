@@ -1,4 +1,3 @@
-import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
@@ -7,21 +6,24 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { speechChunks } from '../../audio/speech-chunks.js';
+import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
+import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
 import type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
-import { decodeFrames, joinText, joinWords, type TextPart } from './ctc-text.js';
-import { zeroMeanUnitVariance } from '../../audio/samples.js';
-import { integers, toFloats } from '../../tensors/tensors.js';
-import { AudioHandler } from '../../handlers/audio-handler.js';
-import { PREPROCESSOR } from '../../handlers/speech-files.js';
-import { MASK, readSpeechModel, TOKENIZER_CONFIG, VOCABULARY, type SpeechModel } from './speech-model.js';
+import type { TextPart } from './ctc-text.js';
+import { TOKENIZER_CONFIG, TOKENIZER, VOCABULARY } from './ctc-vocabulary.js';
+import { NEMO_TYPES, NEMO_VOCABULARY, openNemo } from './nemo.js';
+import { fromTensor, HeardChunks, toTensor, type Heard, type Recognizer } from './recognizer.js';
 import { SPEECH_RECOGNIZER_SCHEMA } from './schemas.js';
-import { floatOutput } from '../../outputs/floats.js';
-import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import { openTransformersCtc } from './transformers-ctc.js';
 
 /** The `params` of `speech_recognizer`. */
 export interface SpeechRecognizerParams {
-  /** Whether the answer says when each word or each character was said. Default: neither. */
+  /**
+   * Whether the answer says when each word or each character was said; of a model of word pieces, each piece. Default:
+   * neither.
+   */
   readonly timestamps?: 'word' | 'character';
   /**
    * Seconds: longer sound is divided into chunks of this length, which overlap by a third.
@@ -33,10 +35,8 @@ export interface SpeechRecognizerParams {
 
 export type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
 
-/** The key of every handler of sound; the default is the repository's. */
-
-/** What `inference` returns: the likeliest class of each frame, int32 `[rows, frames]`; −1 after a row's last one. */
-const FRAMES = 'frames';
+/** What `inference` returns: what was heard in each row (`recognizer.ts`). */
+const HEARD = 'heard';
 
 /** The keys of `handler:` that only the config sets. */
 export interface SpeechRecognizerConfig extends AudioHandlerConfig {
@@ -51,12 +51,17 @@ export interface SpeechRecognizerConfig extends AudioHandlerConfig {
 }
 
 /**
- * Transcribes a recording with a CTC model such as wav2vec 2.0, HuBERT or WavLM, which returns a score for each
- * character in each frame of sound. The text is that of transformers' pipeline `automatic-speech-recognition`: the
- * likeliest characters, without a language model. Sound longer than `chunkLength` is divided into chunks, as with the
- * pipeline's `chunk_length_s`. The rows of a batch run one after the other, so that padding changes no answer.
+ * Transcribes a recording with a CTC model such as wav2vec 2.0, HuBERT, WavLM or Wav2Vec2-BERT, which returns a score
+ * for each character in each frame of sound; or with NeMo's Parakeet, TDT, RNN-T or CTC, which writes pieces of words.
+ * The text of a CTC model is that of transformers' pipeline `automatic-speech-recognition`: the likeliest characters,
+ * without a language model. That of Parakeet is onnx-asr's greedy decoding; with TDT, a piece lasts as long as the model
+ * says, with RNN-T one frame. Sound longer than `chunkLength` is divided into chunks, as with the pipeline's
+ * `chunk_length_s`; of a transducer, they are joined in the longest pause that both have heard. The rows of a batch run
+ * one after the other, so that padding changes no answer.
  *
- * It reads `vocab.json`, `tokenizer_config.json`, `preprocessor_config.json` and `config.json` of the repository.
+ * It reads `vocab.json` (or `tokenizer.json`), `tokenizer_config.json`, `preprocessor_config.json` and `config.json` of
+ * the repository. Of Parakeet, it reads the files of onnx-asr: `config.json`, `vocab.txt`, and `model.onnx` or the
+ * nodes `encoder` (`encoder-model.onnx`) and `decoder` (`decoder_joint-model.onnx`).
  * @sample { "params": { "timestamps": "word" } }
  * @answer `{ text }`; with `timestamps` `{ text, parts: [{ text, start, end }, …] }`, in seconds
  */
@@ -65,7 +70,16 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCTC'],
+    modelTypes: NEMO_TYPES,
+    models: ['model', 'encoder-model'],
+    main: 'encoder',
+    beside: { decoder: ['decoder_joint-model'] },
+    divided: NEMO_TYPES.filter((type) => !type.endsWith('ctc')),
     files: [VOCABULARY, TOKENIZER_CONFIG, PREPROCESSOR, HF_CONFIG],
+    filesOf({ model_type: type }) {
+      if (NEMO_TYPES.includes(type as string)) return [NEMO_VOCABULARY];
+      return type === 'parakeet_ctc' ? [TOKENIZER] : [];
+    },
   };
 
   static override readonly nearest: readonly Signature[] = [
@@ -78,7 +92,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   /** The example is for the model: `inference` divides the sound of its rows. */
   readonly exampleIsForModel = true;
 
-  #speech!: SpeechModel;
+  #speech!: Recognizer;
 
   /**
    * Opens the model and reads its vocabulary.
@@ -87,16 +101,27 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { sampleRate } = this.config as { readonly sampleRate?: number };
+    const config = await readJson(context.files, HF_CONFIG, 'speech_recognizer');
+    if (NEMO_TYPES.includes(config['model_type'] as string)) {
+      this.#speech = await openNemo(this.model, context, config);
+      return;
+    }
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
-    this.#speech = await readSpeechModel(context.files, this.model, this.inputInfo, this.outputInfo, sampleRate);
+    const opened = { model: this.model, input: this.inputInfo, output: this.outputInfo, sampleRate };
+    this.#speech = await openTransformersCtc(opened, context, config);
   }
 
   protected override get sampleRate(): number {
     return this.#speech.sampleRate;
   }
 
-  override example(_context: Context): Tensors {
-    return this.#feeds(new Float32Array(this.sampleRate));
+  /** A model of spectrograms takes rows of any length. */
+  protected override get fixedLength(): number | undefined {
+    return this.inputInfo.dims.length === 2 ? super.fixedLength : undefined;
+  }
+
+  override example(_context: Context, node?: string): Tensors | undefined {
+    return this.#speech.example(node);
   }
 
   /** Those of the model's first frame. */
@@ -108,76 +133,40 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const { data, dims } = inputs[this.inputInfo.name]!;
     const [rows, length] = dims as readonly [number, number];
-    const classes: number[][] = Array.from({ length: rows }, () => []);
-    for (const [index, own] of classes.entries()) {
+    const { ratio } = this.#speech;
+    const heard: (readonly Heard[])[] = [];
+    for (let index = 0; index < rows; index++) {
+      heard[index] = [];
       if (context.failures.has(index)) continue;
       const row = (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context));
       const seconds = this.param<number>('chunkLength', index, context);
-      for (const { start, end, from, to } of speechChunks(row.length, seconds * this.sampleRate, this.#speech.ratio)) {
-        const outputs = await this.model.run(this.#feeds(row.subarray(start, end)), { signal: context.signal });
-        for (const likeliest of this.#likeliest(outputs).slice(from, to)) own.push(likeliest);
+      const chunks = new HeardChunks(ratio);
+      for (const chunk of speechChunks(row.length, seconds * this.sampleRate, ratio)) {
+        chunks.add(chunk, await this.#speech.hear(row.subarray(chunk.start, chunk.end), context));
         context.heartbeat();
         await nextTask();
       }
+      heard[index] = chunks.end();
     }
-    const most = Math.max(...classes.map((row) => row.length));
-    const frames = new Int32Array(rows * most).fill(-1);
-    for (const [index, own] of classes.entries()) frames.set(own, index * most);
-    return { [FRAMES]: { dtype: 'int32', dims: [rows, most], data: frames } };
+    return { [HEARD]: toTensor(heard) };
   }
 
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => SpokenText {
-    const { data, dims } = numbersOf(outputs, FRAMES);
-    const { vocabulary, ratio, clean } = this.#speech;
-    const most = dims[1]!;
+    const heard = numbersOf(outputs, HEARD);
+    const speech = this.#speech;
     return (index) => {
-      const row = (data as Int32Array).subarray(index * most, (index + 1) * most);
-      const end = row.indexOf(-1);
-      const parts = decodeFrames(end < 0 ? row : row.subarray(0, end), vocabulary);
-      const text = clean(joinText(parts, vocabulary));
+      const parts = speech.partsOf(fromTensor(heard, index));
+      const text = speech.textOf(parts);
       const seconds = (part: TextPart): SpokenPart => ({
         text: part.text,
-        start: (part.start * ratio) / this.sampleRate,
-        end: (part.end * ratio) / this.sampleRate,
+        start: (part.start * speech.ratio) / this.sampleRate,
+        end: (part.end * speech.ratio) / this.sampleRate,
       });
       const timestamps = this.param<SpeechRecognizerParams['timestamps']>('timestamps', index, context);
       if (timestamps === undefined) return { text };
-      return { text, parts: (timestamps === 'word' ? joinWords(parts, vocabulary) : parts).map(seconds) };
+      return { text, parts: (timestamps === 'word' ? speech.wordsOf(parts) : parts).map(seconds) };
     };
   }
 
   protected override emptyResult: SpokenText = { text: '' };
-
-  /** Returns the model's inputs for a chunk of sound. */
-  #feeds(samples: Float32Array): Tensors {
-    const dims = [1, samples.length];
-    const { isNormalized, mask } = this.#speech;
-    return {
-      [this.inputInfo.name]: { dtype: 'float32', dims, data: isNormalized ? zeroMeanUnitVariance(samples) : samples },
-      ...(mask && {
-        [MASK]: integers(
-          mask,
-          dims,
-          Array.from(samples, () => 1),
-        ),
-      }),
-    };
-  }
-
-  /** Returns the likeliest class of each frame. @throws `inference-failed` if a frame has a score that is no number */
-  #likeliest(outputs: Tensors): Int32Array {
-    const output = numbersOf(outputs, this.outputInfo.name);
-    const scores = toFloats(output);
-    const classes = output.dims.at(-1)!;
-    return Int32Array.from({ length: scores.length / classes }, (_, frame) => {
-      let best = 0;
-      for (let index = 0; index < classes; index++) {
-        const score = scores[frame * classes + index]!;
-        if (Number.isNaN(score))
-          throw new TabServeError('inference-failed', `The model's output has NaN in frame ${frame}.`);
-        if (score > scores[frame * classes + best]!) best = index;
-      }
-      return best;
-    });
-  }
 }

@@ -1,11 +1,11 @@
 """Classifiers of sound with random weights: what transformers' pipeline `audio-classification` answers."""
 import torch
 import transformers
-from transformers import ASTConfig, ASTFeatureExtractor, ASTForAudioClassification, Wav2Vec2FeatureExtractor, WhisperConfig, WhisperFeatureExtractor, WhisperForAudioClassification, pipeline
+from transformers import ASTConfig, ASTFeatureExtractor, ASTForAudioClassification, Wav2Vec2FeatureExtractor, Wav2Vec2BertConfig, Wav2Vec2BertForSequenceClassification, WhisperConfig, WhisperFeatureExtractor, WhisperForAudioClassification, pipeline
 
 from basics import RATE, sound
 from common import answers, export, export_graph, kebab, spread
-from speech_recognizer import MODELS, SIZES
+from speech_recognizer import BERT, MODELS, SIZES, bert_features, export_bert
 
 LABELS = ["yes", "no", "up", "down", "left", "right", "silence"]
 # Those of `speech_recognizer`, with its fields, in another order: (class, own fields, fields of the extractor).
@@ -36,6 +36,10 @@ def models():
         vocab_size=64, num_mel_bins=80, d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24,
         max_source_positions=200, pad_token_id=1, bos_token_id=1, eos_token_id=2, decoder_start_token_id=3, begin_suppress_tokens=None, classifier_proj_size=12, **named())
     yield "sound-whisper", lambda: WhisperForAudioClassification(config), WhisperFeatureExtractor(feature_size=80, chunk_length=4), by_torch
+
+
+    config = Wav2Vec2BertConfig(**{**BERT, "classifier_proj_size": 12, **named()})
+    yield "sound-wav2-vec2-bert", lambda: Wav2Vec2BertForSequenceClassification(config), bert_features(), lambda *given: export_bert(*given[:2], [given[2]], ["logits"])
 
 
 def by_optimum(repository, model, extractor):

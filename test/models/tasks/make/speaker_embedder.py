@@ -8,12 +8,12 @@ import onnx
 import torch
 import torchaudio.compliance.kaldi as kaldi
 import transformers
-from transformers import Wav2Vec2FeatureExtractor
+from transformers import Wav2Vec2BertConfig, Wav2Vec2BertForXVector, Wav2Vec2FeatureExtractor
 
 from basics import HERE, RATE, sound
 from common import answers, export, kebab, spread, strip
 from seeded import store
-from speech_recognizer import MODELS, SIZES
+from speech_recognizer import BERT, MODELS, SIZES, bert_features, export_bert
 
 FAMILIES = {model_class.__name__.removesuffix("ForCTC"): fields for _, model_class, _, _, fields, _, _ in MODELS}
 NAMES = ["Wav2Vec2", "WavLM", "UniSpeechSat", "Wav2Vec2Conformer", "Data2VecAudio"]
@@ -99,12 +99,20 @@ def of_transformers(name):
     return {"architecture": model_class.__name__, "repository": repository, "requests": asked(vector)}
 
 
+def bert():
+    model = spread(Wav2Vec2BertForXVector(Wav2Vec2BertConfig(**{**BERT, **HEAD})), 1)
+    extractor, repository = bert_features(), "speaker-wav2-vec2-bert"
+    export_bert(repository, model, [extractor], ["embeddings"])
+    vector = lambda samples: model(**extractor(samples, sampling_rate=RATE, return_tensors="pt")).embeddings
+    return {"architecture": "Wav2Vec2BertForXVector", "repository": repository, "requests": asked(vector)}
+
+
 def write(path, fields):
     path.write_text(json.dumps(fields, indent=2) + "\n")
 
 
 def make():
-    rows = [wespeaker(), three_d_speaker(), *map(of_transformers, NAMES)]
+    rows = [wespeaker(), three_d_speaker(), *map(of_transformers, NAMES), bert()]
     for row in rows:
         vectors = [one["answer"] for one in row["requests"][:3]]
         print(row["repository"], [round(float(vectors[0] @ one), 4) for one in vectors[1:]])

@@ -1,16 +1,23 @@
+import itertools
 import json
 import pathlib
 import tempfile
+import types
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
-    Data2VecAudioConfig, Data2VecAudioForCTC, HubertConfig, HubertForCTC, SEWConfig, SEWForCTC, Wav2Vec2Config, Wav2Vec2CTCTokenizer,
-    SEWDConfig, SEWDForCTC, UniSpeechConfig, UniSpeechForCTC, UniSpeechSatConfig, UniSpeechSatForCTC, Wav2Vec2ConformerConfig, Wav2Vec2ConformerForCTC, Wav2Vec2FeatureExtractor, Wav2Vec2ForCTC, WavLMConfig, WavLMForCTC, pipeline,
+    Data2VecAudioConfig, Data2VecAudioForCTC, HubertConfig, HubertForCTC, ParakeetCTCConfig, ParakeetForCTC, ParakeetTokenizerFast, SEWConfig, SEWForCTC, Wav2Vec2Config, Wav2Vec2CTCTokenizer,
+    SeamlessM4TFeatureExtractor, SEWDConfig, SEWDForCTC, UniSpeechConfig, UniSpeechForCTC, UniSpeechSatConfig, UniSpeechSatForCTC, Wav2Vec2BertConfig, Wav2Vec2BertForCTC, Wav2Vec2ConformerConfig, Wav2Vec2ConformerForCTC, Wav2Vec2FeatureExtractor, Wav2Vec2ForCTC, WavLMConfig, WavLMForCTC, pipeline,
 )
+from transformers.audio_utils import mel_filter_bank
+from transformers.models.parakeet.feature_extraction_parakeet import ParakeetFeatureExtractor
 
 from basics import RATE, sound
-from common import answers, export, spread
+from common import answers, export, save, spread, trace
+
+import nemo_recognizers
 
 SPECIALS = ["<pad>", "<s>", "</s>", "<unk>", "|"]
 LETTERS = SPECIALS + list("ETAONIHSRDLU'.,")
@@ -33,6 +40,11 @@ MODELS = [
     ("speech-unispeech-sat", UniSpeechSatForCTC, UniSpeechSatConfig, LETTERS, {}, {}, {}),
     ("speech-wav2vec2-conformer", Wav2Vec2ConformerForCTC, Wav2Vec2ConformerConfig, LETTERS, {"position_embeddings_type": "rotary", "conv_depthwise_kernel_size": 5}, {}, {}),
 ]
+# Of frames of a filter bank. As published ones, it has an adapter, which halves the frames.
+BERT = {
+    **{key: value for key, value in SIZES.items() if not key.startswith(("conv", "num_conv"))}, "feature_projection_input_dim": 32, "conv_depthwise_kernel_size": 5,
+    "left_max_position_embeddings": 8, "right_max_position_embeddings": 4, "max_source_positions": 200, "output_hidden_size": 16,
+}
 # Between the two likeliest letters of a frame; with less, float32 decides.
 MIN_GAP = 2e-3
 
@@ -54,22 +66,134 @@ def make():
                 break
         else:
             raise SystemExit(f"{repository}: no seed")
-        requests = []
-        for length, params in lengths:
-            options = {}
-            if "timestamps" in params:
-                options["return_timestamps"] = {"word": "word", "character": "char"}[params["timestamps"]]
-            if "chunkLength" in params:
-                options["chunk_length_s"] = params["chunkLength"]
-            found = pipe({"raw": sound(length), "sampling_rate": RATE}, **options)
-            answer = {"text": found["text"]}
-            if "chunks" in found:
-                answer["parts"] = [{"text": one["text"], "start": one["timestamp"][0], "end": one["timestamp"][1]} for one in found["chunks"]]
-            requests.append({"input": {"sound": length}, "params": params, "answer": answer})
+        requests = [ask(pipe, length, params) for length, params in lengths]
         print(repository, seed, [(one["answer"]["text"], len(one["answer"].get("parts", []))) for one in requests])
         export(repository, model, "automatic-speech-recognition", [own, features])
         rows.append({"architecture": model_class.__name__, "repository": repository, "requests": requests})
-    answers("speech_recognizer", rows)
+    answers("speech_recognizer", [*rows, *wav2vec2_bert(), parakeet(), *nemo_recognizers.rows()])
+
+
+def wav2vec2_bert():
+    for repository, fields in [("speech-wav2vec2-bert", {"add_adapter": True}), ("speech-wav2vec2-bert-plain", {"position_embeddings_type": "relative"})]:
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "vocab.json"
+            file.write_text(json.dumps({token: id for id, token in enumerate(LETTERS)}))
+            own = Wav2Vec2CTCTokenizer(file, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>")
+        features = bert_features()
+        # The pipeline takes the ratio of a model of 80 mels: 2 · 160.
+        config = Wav2Vec2BertConfig(**{**BERT, "vocab_size": len(LETTERS), "pad_token_id": 0, **fields})
+        ratio = 320 * (2 if fields.get("add_adapter") else 1)
+        type(config).inputs_to_logits_ratio = property(lambda _, ratio=ratio: ratio)
+        for seed in range(200):
+            model = spread(Wav2Vec2BertForCTC(config), seed)
+            pipe = pipeline("automatic-speech-recognition", model=model, tokenizer=own, feature_extractor=features)
+            lengths = [(24_000, {}), (39_900, {"timestamps": "word"}), (40_100, {"timestamps": "character"}), (80_000, {"chunkLength": 2, "timestamps": "word"})]
+            if all(is_clear_bert(model, features, length, params.get("chunkLength"), ratio) for length, params in lengths):
+                break
+        else:
+            raise SystemExit(f"{repository}: no seed")
+        requests = [ask(pipe, length, params) for length, params in lengths]
+        print(repository, seed, [(one["answer"]["text"], len(one["answer"].get("parts", []))) for one in requests])
+        export_bert(repository, model, [own, features], ["logits"])
+        yield {"architecture": "Wav2Vec2BertForCTC", "repository": repository, "requests": requests}
+
+
+def parakeet():
+    """The pipeline answers with the text alone: the times are the frames of a piece, by their 80 milliseconds."""
+    pieces = [piece for piece in nemo_recognizers.PIECES if piece != "<blk>"]
+    tokenizer = Tokenizer(models.BPE(vocab={piece: id for id, piece in enumerate([*pieces, "<pad>"])}, merges=[], unk_token="<unk>"))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    own = ParakeetTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<pad>")
+    features = features_of_parakeet()
+    sizes = {key: value for key, value in SIZES.items() if not key.startswith(("conv", "num_conv"))}
+    encoder = {**sizes, "num_key_value_heads": 2, "num_mel_bins": 80, "subsampling_conv_channels": 4, "conv_kernel_size": 5, "max_position_embeddings": 200, "scale_input": False}
+    config = ParakeetCTCConfig(vocab_size=len(own), pad_token_id=own.pad_token_id, encoder_config=encoder)
+    lengths = [24_000, 39_900, 40_100]
+    for seed in range(200):
+        model = spread(ParakeetForCTC(config), seed)
+        if all(is_clear_bert(model, features, length, None, None) for length in lengths):
+            break
+    else:
+        raise SystemExit("parakeet: no seed")
+    pipe = pipeline("automatic-speech-recognition", model=model, tokenizer=own, feature_extractor=features)
+    requests = [ask(pipe, lengths[0], {})]
+    for length, kind in zip(lengths[1:], ["word", "character"]):
+        inputs = features(sound(length), sampling_rate=RATE, return_tensors="pt")
+        with torch.no_grad():
+            ids = model(**inputs).logits[0].argmax(-1).tolist()
+        parts, at = [], 0
+        for id, group in itertools.groupby(ids):
+            end = at + len(list(group))
+            if id != own.pad_token_id:
+                parts.append((own.convert_ids_to_tokens(id).replace("▁", " "), at, end))
+            at = end
+        shown = nemo_recognizers.parts(nemo_recognizers.words(parts) if kind == "word" else parts)
+        requests.append({"input": {"sound": length}, "params": {"timestamps": kind}, "answer": {**ask(pipe, length, {})["answer"], "parts": shown}})
+    print("speech-parakeet", seed, [one["answer"]["text"] for one in requests])
+    save("speech-parakeet", model, [own, features], lambda _, target: trace(
+        Masked(model), dict(inputs, attention_mask=inputs["attention_mask"].long()), ["logits"],
+        {"input_features": {0: "batch", 1: "frames"}, "attention_mask": {0: "batch", 1: "frames"}, "logits": {0: "batch", 1: "steps"}}, pathlib.Path(target) / "model.onnx"))
+    return {"architecture": "ParakeetForCTC", "repository": "speech-parakeet", "requests": requests}
+
+
+class Masked(torch.nn.Module):
+    """Parakeet with a mask of numbers, as onnx-community exports it."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_features, attention_mask, return_dict):
+        return self.model(input_features=input_features, attention_mask=attention_mask.bool(), return_dict=return_dict)
+
+
+def features_of_parakeet():
+    """transformers takes its filters from librosa; its own are the same."""
+    filters = mel_filter_bank(257, 80, 0.0, RATE / 2, RATE, norm="slaney", mel_scale="slaney").T.astype(np.float32)
+    ParakeetFeatureExtractor.__init__.__globals__["librosa"] = types.SimpleNamespace(filters=types.SimpleNamespace(mel=lambda **_: filters))
+    return ParakeetFeatureExtractor(feature_size=80, sampling_rate=RATE)
+
+
+def bert_features():
+    return SeamlessM4TFeatureExtractor(feature_size=16, num_mel_bins=16, sampling_rate=RATE, padding_value=1)
+
+
+def export_bert(repository, model, processors, outputs):
+    example = processors[-1](sound(24_000), sampling_rate=RATE, return_tensors="pt")
+    axes = {"input_features": {0: "batch", 1: "frames"}, "attention_mask": {0: "batch", 1: "frames"}, **{name: {0: "batch"} for name in outputs}}
+    if outputs == ["logits"] and model.config.architectures == ["Wav2Vec2BertForCTC"]:
+        axes["logits"][1] = "steps"
+    save(repository, model, processors, lambda _, target: trace(model, dict(example), outputs, axes, pathlib.Path(target) / "model.onnx"))
+
+
+def is_clear_bert(model, features, length, seconds, ratio):
+    """Whether the likeliest letters are far from the next, and of several kinds."""
+    whole, kinds = sound(length), set()
+    size = length if seconds is None else round(seconds * RATE / ratio) * ratio
+    step = size if seconds is None else size - 2 * round(seconds * RATE / 6 / ratio) * ratio
+    for start in range(0, length, step):
+        with torch.no_grad():
+            logits = model(**features(whole[start:start + size], sampling_rate=RATE, return_tensors="pt")).logits[0]
+        best = logits.topk(2).values
+        if (best[:, 0] - best[:, 1]).min() < MIN_GAP:
+            return False
+        kinds |= set(logits.argmax(-1).tolist())
+        if start + size >= length:
+            break
+    return len(kinds) >= 5
+
+
+def ask(pipe, length, params):
+    options = {}
+    if "timestamps" in params:
+        options["return_timestamps"] = {"word": "word", "character": "char"}[params["timestamps"]]
+    if "chunkLength" in params:
+        options["chunk_length_s"] = params["chunkLength"]
+    found = pipe({"raw": sound(length), "sampling_rate": RATE}, **options)
+    answer = {"text": found["text"]}
+    if "chunks" in found:
+        answer["parts"] = [{"text": one["text"], "start": one["timestamp"][0], "end": one["timestamp"][1]} for one in found["chunks"]]
+    return {"input": {"sound": length}, "params": params, "answer": answer}
 
 
 def is_clear(model, features, length, seconds):

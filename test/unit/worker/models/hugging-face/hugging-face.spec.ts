@@ -308,6 +308,33 @@ test('the precision: what exists, what config.json names, what the caller choose
   });
 });
 
+test('the models of onnx-asr: an encoder and a decoder, each in the precision that is named', async () => {
+  const files: Files = {
+    'config.json': { model_type: 'nemo-conformer-tdt' },
+    'vocab.txt': '<blk> 0',
+    'encoder-model.onnx': 'w',
+    'encoder-model.int8.onnx': 'w',
+    'decoder_joint-model.onnx': 'w',
+    'decoder_joint-model.int8.onnx': 'w',
+  };
+  const paths = async (dtype?: unknown): Promise<readonly unknown[]> => {
+    const config = dtype === undefined ? {} : { engine: { dtype: dtype as 'int8' } };
+    const { archive, loaded } = await read(files, { config });
+    expect(archive.manifest.model.handler).toBe('speech_recognizer');
+    const { alternatives = [], config: own } = archive.nodes!['decoder']!;
+    const wanted = own.engine?.dtype ?? 'fp32';
+    const decoder = alternatives.find(({ path, precision }) => precision === wanted && Object.hasOwn(files, path));
+    return [loaded.models.onnx, decoder?.path];
+  };
+  expect(await paths()).toEqual(['encoder-model.onnx', 'decoder_joint-model.onnx']);
+  expect(await paths('int8')).toEqual(['encoder-model.int8.onnx', 'decoder_joint-model.int8.onnx']);
+  expect(await paths({ encoder: 'int8' })).toEqual(['encoder-model.int8.onnx', 'decoder_joint-model.onnx']);
+  await expect(paths({ joint: 'int8' })).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('expected encoder, decoder'),
+  });
+});
+
 test('free dimensions of transformers.js are those of the engine', async () => {
   const config = { ...vit['config.json'], 'transformers.js_config': { free_dimension_overrides: { batch_size: 1 } } };
   expect((await read({ ...vit, 'config.json': config })).archive.config.engine).toEqual({

@@ -1,41 +1,32 @@
-/** How a recording becomes the input of an encoder of sound, by `preprocessor_config.json`: samples or a spectrogram. */
-import type { Files } from '../../../contract/archive.js';
-import { TabServeError } from '../../../contract/errors.js';
-import type { Session, Tensor, TensorInfo, Tensors } from '../../../contract/tensors.js';
-import { architectureOf, type Json } from '../../../shared/hugging-face.js';
-import { HF_CONFIG } from '../../../shared/model-url.js';
-import { DecibelMel, repeated } from '../../audio/decibel-mel.js';
-import { FilterBank, type FrameWindow } from '../../audio/filter-bank.js';
-import { Fourier } from '../../audio/fourier.js';
-import { zeroMeanUnitVariance } from '../../audio/samples.js';
-import { isSize, readLogMel, wrong } from '../../handlers/log-mel-config.js';
-import { isSampleRate, PREPROCESSOR, readConvolutions, readJson } from '../../handlers/speech-files.js';
-import { toFloat16 } from '../../tensors/float16.js';
-import { integers } from '../../tensors/tensors.js';
-
-/** Makes the inputs of a model. */
-export interface SoundFeatures {
-  /** Samples per second; undefined if the files do not say it. */
-  readonly sampleRate: number | undefined;
-  /** The fewest samples of a recording. */
-  readonly leastSamples: number;
-  /** Whether the model's input has the samples themselves. */
-  readonly areSamples: boolean;
-  /** Returns the model's inputs for one recording. */
-  feeds(samples: Float32Array): Tensors;
-}
+/** The kinds of features that encoders of sound hear, by the names of their classes in transformers. */
+import { architectureOf, type Json } from '../../shared/hugging-face.js';
+import { DecibelMel, repeated } from '../audio/decibel-mel.js';
+import { FilterBank, type FrameWindow } from '../audio/filter-bank.js';
+import { Fourier } from '../audio/fourier.js';
+import { NEMO_MEL, NemoMel } from '../audio/nemo-mel.js';
+import { zeroMeanUnitVariance } from '../audio/samples.js';
+import { isSize, readLogMel, wrong } from './log-mel-config.js';
+import { readConvolutions } from './speech-files.js';
+import type { SoundFeatures } from './sound-features.js';
 
 /** What makes a kind of features of the samples, by its name in transformers or transformers.js. */
-type Kind = (
+export type Kind = (
   extractor: Json,
   given: Given,
 ) => Pick<SoundFeatures, 'leastSamples'> & {
   /** The sizes of the model's input after that of the batch; what depends on the recording has a name. */
   readonly axes: readonly (number | string)[];
-  readonly of: (samples: Float32Array) => { readonly dims: readonly number[]; readonly data: Float32Array };
+  /** Samples for each frame, if there are frames of the whole recording. */
+  readonly hop?: number;
+  readonly of: (samples: Float32Array) => {
+    readonly dims: readonly number[];
+    readonly data: Float32Array;
+    /** How many frames are not padding. Default: all. */
+    readonly count?: number;
+  };
 };
 
-interface Given {
+export interface Given {
   readonly sampleRate: number;
   /** The parsed `config.json`. */
   readonly config: Json;
@@ -43,12 +34,14 @@ interface Given {
 }
 
 /** The samples themselves. */
-const SAMPLES = 'Wav2Vec2FeatureExtractor';
+export const SAMPLES = 'Wav2Vec2FeatureExtractor';
 /** No class of transformers makes these. */
-const THREE_D_SPEAKER = '3D-Speaker';
-const MASK = 'attention_mask';
+export const THREE_D_SPEAKER = '3D-Speaker';
 
-const KINDS: Readonly<Record<string, Kind>> = {
+/** What a sample of full scale is in 16 bits. */
+const FULL_SCALE = 2 ** 15;
+
+export const KINDS: Readonly<Record<string, Kind>> = {
   [SAMPLES]: ({ do_normalize: isNormalized = true }, { config }) => ({
     leastSamples: leastSamplesOf(config),
     axes: ['samples'],
@@ -135,7 +128,53 @@ const KINDS: Readonly<Record<string, Kind>> = {
       },
     };
   },
-  WeSpeakerFeatureExtractor: filterBank('hamming', 2 ** 15),
+  /** Two frames of Kaldi's filter bank become one, as Wav2Vec2-BERT hears them. */
+  SeamlessM4TFeatureExtractor(extractor, { sampleRate, config }) {
+    const { num_mel_bins: mels = 80, stride = 2, padding_value: padding = 0 } = extractor;
+    if (!isSize(mels) || mels > MAX_MELS) throw wrong('num_mel_bins', mels, `a whole number up to ${MAX_MELS}`);
+    if (stride !== 2) throw wrong('stride', stride, '2');
+    if (typeof padding !== 'number') throw wrong('padding_value', padding, 'a number');
+    const bank = new FilterBank(sampleRate, mels, 'povey');
+    return {
+      leastSamples: bank.frameLength + bank.hop * (1 + 2 * vectorFrames(config)),
+      hop: 2 * bank.hop,
+      axes: ['frames', 2 * mels],
+      of(samples) {
+        const features = bank.features(samples.map((value) => value * FULL_SCALE));
+        const frames = features.length / mels;
+        const data = new Float32Array(Math.ceil(frames / 2) * 2 * mels).fill(padding);
+        data.set(normalized(features, mels));
+        return { dims: [data.length / (2 * mels), 2 * mels], data, count: Math.floor(frames / 2) };
+      },
+    };
+  },
+  ParakeetFeatureExtractor(extractor, { sampleRate }) {
+    const {
+      feature_size: mels = 80,
+      hop_length: hop = NEMO_MEL.hop,
+      n_fft: fftLength = NEMO_MEL.fftLength,
+      win_length: frameLength = NEMO_MEL.frameLength,
+      preemphasis = NEMO_MEL.preemphasis,
+    } = extractor;
+    if (!isSize(mels) || mels > MAX_MELS) throw wrong('feature_size', mels, `a whole number up to ${MAX_MELS}`);
+    if (!isSize(hop)) throw wrong('hop_length', hop, 'a number of samples');
+    if (!isSize(fftLength) || fftLength > MAX_FRAME || !Fourier.takes(fftLength) || fftLength % 2 > 0)
+      throw wrong('n_fft', fftLength, `an even number up to ${MAX_FRAME} whose prime factors are at most 64`);
+    if (!isSize(frameLength) || frameLength > fftLength || frameLength % 2 > 0)
+      throw wrong('win_length', frameLength, 'an even number up to n_fft');
+    if (typeof preemphasis !== 'number') throw wrong('preemphasis', preemphasis, 'a number');
+    const bank = new NemoMel({ sampleRate, mels, fftLength, frameLength, hop, preemphasis });
+    return {
+      leastSamples: bank.leastSamples,
+      hop,
+      axes: ['frames', mels],
+      of(samples) {
+        const data = bank.features(samples);
+        return { dims: [data.length / mels, mels], data, count: bank.framesOf(samples) };
+      },
+    };
+  },
+  WeSpeakerFeatureExtractor: filterBank('hamming', FULL_SCALE),
   [THREE_D_SPEAKER]: filterBank('povey', 1),
 };
 
@@ -163,23 +202,19 @@ function filterBank(window: FrameWindow, scale: number): Kind {
   };
 }
 
-/** The features of models that lie in no repository of transformers, by the toolkit that they were trained with. */
-export const SPEAKER_FEATURES = {
-  wespeaker: { feature_extractor_type: 'WeSpeakerFeatureExtractor' },
-  '3d-speaker': { feature_extractor_type: THREE_D_SPEAKER },
-} as const satisfies Readonly<Record<string, Json>>;
-
 /** Returns the fewest samples of a recording: those of one frame, or of as many as an x-vector is made of. */
 function leastSamplesOf(config: Json): number {
   const convolutions = readConvolutions(config);
-  if (!convolutions) return 1;
+  return convolutions ? convolutions.leastSamples + vectorFrames(config) * convolutions.ratio : 1;
+}
+
+/** Returns how many frames more than one an x-vector needs; 0 for another model. */
+function vectorFrames(config: Json): number {
   const { tdnn_kernel: kernels, tdnn_dilation: dilations } = config;
-  const { leastSamples, ratio } = convolutions;
   const isVector = architectureOf(config)?.endsWith('ForXVector') && Array.isArray(kernels) && Array.isArray(dilations);
-  if (!isVector) return leastSamples;
+  if (!isVector) return 0;
   // Its layers see so many frames together, and a single result would have no deviation.
-  const seen = kernels.reduce((sum: number, kernel, at) => sum + (Number(kernel) - 1) * Number(dilations[at]), 1);
-  return leastSamples + seen * ratio;
+  return kernels.reduce((sum: number, kernel, at) => sum + (Number(kernel) - 1) * Number(dilations[at]), 1);
 }
 
 /** Subtracts from each mel its mean of all frames. */
@@ -192,78 +227,22 @@ function subtractMeans(features: Float32Array, mels: number): void {
   }
 }
 
+/** Returns features of which each mel has mean 0 and variance 1. */
+function normalized(features: Float32Array, mels: number): Float32Array {
+  const frames = features.length / mels;
+  const result = features.slice();
+  subtractMeans(result, mels);
+  for (let mel = 0; mel < mels; mel++) {
+    let squares = 0;
+    for (let at = mel; at < result.length; at += mels) squares += result[at]! ** 2;
+    const deviation = Math.sqrt(squares / (frames - 1) + 1e-7);
+    for (let at = mel; at < result.length; at += mels) result[at]! /= deviation;
+  }
+  return result;
+}
+
 /** Limits on what a file may ask for. */
 const MAX_MELS = 1024;
 const MAX_FRAMES = 100_000;
 const MAX_FRAME = 65_536;
 const MAX_SECONDS = 600;
-
-/**
- * Reads how sound becomes a model's input. Without `preprocessor_config.json`, it is the samples.
- * @param handler its name, for messages
- * @param given samples per second, instead of the files'; `extractor` in place of `preprocessor_config.json`
- * @throws `model-config` if the files say what cannot be done here, or what the model does not take; `model-format`
- */
-export async function readFeatures(
-  files: Files,
-  { inputs }: Session,
-  input: TensorInfo,
-  {
-    handler,
-    warn,
-    sampleRate: givenRate,
-    extractor: given,
-    otherInputs = [],
-  }: Pick<Given, 'warn'> & {
-    readonly handler: string;
-    readonly sampleRate: unknown;
-    readonly extractor?: Json | undefined;
-    /** Those that the handler fills itself. */
-    readonly otherInputs?: readonly string[];
-  },
-): Promise<SoundFeatures> {
-  const hasFile = !given && files.has(PREPROCESSOR);
-  const extractor = given ?? (hasFile ? await readJson(files, PREPROCESSOR, handler) : { do_normalize: false });
-  const config = files.has(HF_CONFIG) ? await readJson(files, HF_CONFIG, handler) : {};
-  const { feature_extractor_type: type = SAMPLES, sampling_rate: rate = 16_000 } = extractor as Json;
-  const kind = typeof type === 'string' && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  if (!kind) throw wrong('feature_extractor_type', type, Object.keys(KINDS).join(' or '));
-  const sampleRate = givenRate ?? rate;
-  if (!isSampleRate(sampleRate)) throw wrong('sampling_rate', sampleRate, 'a whole number of samples per second');
-  const { leastSamples, axes, of } = kind(extractor, { sampleRate, config, warn });
-  const own = inputs.filter(({ name }) => name !== input.name && !otherInputs.includes(name));
-  const mask = own.find(({ name }) => name === MASK);
-  const others = own.filter(({ name }) => name !== MASK);
-  const areSamples = type === SAMPLES;
-  const isOther = (size: number | string, at: number): boolean =>
-    typeof size === 'number' && typeof input.dims[at + 1] === 'number' && input.dims[at + 1] !== size;
-  if (others.length > 0 || input.dims.length !== axes.length + 1 || axes.some(isOther))
-    throw new TabServeError(
-      'model-config',
-      `${handler} gives the model an input [rows, ${axes.join(', ')}]${hasFile ? `, as ${PREPROCESSOR} says` : ''}; the model has the inputs ${inputs.map((one) => `"${one.name}" [${one.dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. audio_handler returns the outputs of any model of samples.`,
-    );
-  return {
-    sampleRate: hasFile || givenRate !== undefined ? sampleRate : undefined,
-    leastSamples,
-    areSamples,
-    feeds(samples) {
-      const made = of(samples);
-      const sizes = [1, ...made.dims];
-      const { name, dtype } = input;
-      const tensor: Tensor =
-        dtype === 'float16'
-          ? { dtype, dims: sizes, data: toFloat16(made.data) }
-          : { dtype: 'float32', dims: sizes, data: made.data };
-      if (!mask) return { [name]: tensor };
-      const length = made.dims[0]!;
-      return {
-        [name]: tensor,
-        [MASK]: integers(
-          mask.dtype,
-          [1, length],
-          Array.from({ length }, () => 1),
-        ),
-      };
-    },
-  };
-}
