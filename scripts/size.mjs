@@ -61,7 +61,8 @@ const LIMITS = [
     // 0.5 of it are files that the Hub lists, and downloads that begin again where a range is refused.
     // 0.5 more are the signatures of models of other exporters, and Ultralytics' tasks.
     // 0.2 more are the names of four tasks of sounds and speakers.
-    limit: 91.3,
+    // 0.2 more are the types of NeMo's models, and the name of a task of keywords.
+    limit: 91.5,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -77,7 +78,8 @@ const LIMITS = [
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
   // 50 more are speakers and CLAP: their modules, their types, and their scripts in two bundles.
-  { what: 'the build', limit: 2965, measure: all },
+  // 18 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
+  { what: 'the build', limit: 2983, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

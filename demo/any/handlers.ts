@@ -27,6 +27,7 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
   promptable_segmenter: { takes: 'image', parts: ['vision_encoder', 'prompt_encoder_mask_decoder'] },
   audio_classifier: { takes: 'audio' },
   audio_text_embedder: { takes: 'audio', parts: ['audio_model', 'text_model'] },
+  keyword_spotter: { takes: 'audio' },
   speaker_embedder: { takes: 'audio' },
   zero_shot_audio_classifier: { takes: 'audio', params: { labels: ['a dog', 'rain', 'speech'] } },
   speaker_diarizer: { takes: 'audio' },

@@ -116,8 +116,6 @@ OWN = {
     "EncoderDecoderModel": ("text to text", None),
     "SeamlessM4TForTextToText": ("text to text", None),
     "SeamlessM4Tv2ForTextToText": ("text to text", None),
-    # It reads features that are not made here.
-    "Wav2Vec2BertForSequenceClassification": ("audio classification", None),
     # In no mapping.
     "CLIPSegForImageSegmentation": ("segmentation by words", None),
     "SegGptForImageSegmentation": ("segmentation by an example", None),

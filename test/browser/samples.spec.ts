@@ -1,6 +1,6 @@
 // The samples of docs/tasks and of the migration pages run, with a small model of the same task in each repository's
 // place. What the models answer is compared with Python elsewhere; here each sample gets an answer of its form.
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -43,7 +43,7 @@ test('every sample of these pages has a test @once', () => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name.replace('.ts', '')}`),
   );
-  expect(names.toSorted()).toEqual([...Object.keys(SAMPLES), 'tasks/click'].toSorted());
+  expect(names.toSorted()).toEqual([...Object.keys(SAMPLES), 'tasks/click', 'tasks/keywords'].toSorted());
 });
 
 for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
@@ -68,6 +68,41 @@ for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
     for (const [index, pattern] of expected.entries()) expect(last[index]).toMatch(pattern);
     await page.context().unrouteAll();
   });
+
+test('tasks/keywords.ts: a keyword from a microphone @once @full', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  const files = { 'hey_jarvis_v0.1.onnx': 'hey_tab.onnx' };
+  await page.context().route('/models/wake/*', async (route) => {
+    const name = new URL(route.request().url()).pathname.split('/').at(-1)!;
+    const path = `test/models/tasks/spot-keyword/${(files as Record<string, string>)[name] ?? name}`;
+    await route.fulfill(existsSync(path) ? { path } : { status: 404 });
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<button>Listen</button>');
+  await page.evaluate(() => {
+    navigator.mediaDevices.getUserMedia = async () => {
+      const context = new AudioContext();
+      const file = await fetch('/models/vad/samples/platform.wav');
+      const buffer = await context.decodeAudioData(await file.arrayBuffer());
+      const source = new AudioBufferSourceNode(context, { buffer });
+      const destination = new MediaStreamAudioDestinationNode(context);
+      source.connect(destination);
+      source.start();
+      source.onended = () => destination.stream.getTracks().forEach((track) => track.stop());
+      return destination.stream;
+    };
+  });
+  await page.addScriptTag({
+    content: `import('/test/readme/tasks/keywords.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+  });
+  // The microphone ends with its recording.
+  await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('done');
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(line).toMatch(/^hey_jarvis_v0\.1 at \d+\.\d s 0\.\d+$/);
+  await page.context().unrouteAll();
+});
 
 test('tasks/click.ts: a click is answered by a mask @once @full', async ({ page }) => {
   const errors: string[] = [];

@@ -18,9 +18,8 @@ const KNOWN: readonly KnownArchitectures[] = [
     task: 'audio classification',
     handler: 'audio_classifier',
     ending: 'ForSequenceClassification',
-    beginnings: 'Data2VecAudio Hubert SEWD SEW UniSpeech UniSpeechSat Wav2Vec2Conformer Wav2Vec2 WavLM',
+    beginnings: 'Data2VecAudio Hubert SEWD SEW UniSpeech UniSpeechSat Wav2Vec2Bert Wav2Vec2Conformer Wav2Vec2 WavLM',
   },
-  { task: 'audio classification', ending: 'ForSequenceClassification', beginnings: 'Wav2Vec2Bert' },
   {
     task: 'audio compression',
     ending: 'Model',

@@ -23,6 +23,7 @@ export * from './segmentation/image-segmenter.js';
 export * from './segmentation/promptable-segmenter.js';
 export * from './sounds/audio-classifier.js';
 export * from './sounds/audio-text-embedder.js';
+export * from './sounds/keyword-spotter.js';
 export * from './sounds/speaker-embedder.js';
 export * from './sounds/zero-shot-audio-classifier.js';
 export * from './speakers/speaker-diarizer.js';

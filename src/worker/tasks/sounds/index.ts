@@ -18,6 +18,10 @@ export const SOUNDS = {
     nodeProcessors: { text: 'tokenizer' },
     files: ['preprocessor_config.json'],
   },
+  keyword_spotter: {
+    load: async () => (await import('./keyword-spotter.js')).KeywordSpotter,
+    takes: 'audio',
+  },
   speaker_embedder: {
     load: async () => (await import('./speaker-embedder.js')).SpeakerEmbedder,
     takes: 'audio',

@@ -14,6 +14,13 @@ export const AUDIO_TEXT_EMBEDDER_SCHEMA: ConfigSchema = {
   maxStateBytes: { type: 'integer', minimum: 0, default: 268435456, readOnly: true },
 };
 
+export const KEYWORD_SPOTTER_SCHEMA: ConfigSchema = {
+  threshold: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
+  patience: { type: 'integer', minimum: 1, default: 1 },
+  debounceTime: { type: 'number', minimum: 0, default: 1 },
+  sampleRate: { const: 16000, default: 16000, readOnly: true },
+};
+
 export const SPEAKER_EMBEDDER_SCHEMA: ConfigSchema = {
   normalize: { type: 'boolean', default: true },
   features: { enum: ['wespeaker', '3d-speaker'], readOnly: true },

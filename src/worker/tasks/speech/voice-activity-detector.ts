@@ -1,9 +1,6 @@
 import type { Signature } from '../../../contract/task.js';
-import { checkDuration, openAudio } from '../../audio/read-audio.js';
-import { Resampler, type ResamplerState } from '../../audio/resampler.js';
-import { checkFinite } from '../../audio/samples.js';
+import { readPiece, type LiveSamples } from '../../audio/live-samples.js';
 import type { AudioInput } from '../../../contract/audio.js';
-import { TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { OnArrayBuffer, Tensors } from '../../../contract/tensors.js';
 import {
@@ -19,7 +16,6 @@ import { checkRows, numbersOf } from '../../outputs/rows.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { checkScores } from '../../outputs/scores.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { concatenate } from '../../tensors/concatenate.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
 import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
@@ -88,12 +84,7 @@ export interface VoiceActivityUpdate {
 }
 
 /** The state of a sequence. */
-interface LiveState extends Voice {
-  /** The sample rate of the pieces. */
-  readonly sampleRate: number;
-  readonly resampler: ResamplerState;
-  /** Samples that do not fill a window yet. */
-  readonly rest: Float32Array;
+interface LiveState extends Voice, LiveSamples {
   readonly progress: SpeechProgress;
 }
 
@@ -126,7 +117,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
 
   /** The rows of a batch. */
   readonly #voices = new WeakMap<Context, Map<number, Voice>>();
-  readonly #live = new WeakMap<Context, Map<number, Omit<LiveState, keyof Voice | 'progress'>>>();
+  readonly #live = new WeakMap<Context, Map<number, LiveSamples>>();
 
   /** Opens the model. @throws `model-config` if it is not Silero VAD 5 or 6 */
   override async initialize(context: Context): Promise<void> {
@@ -150,25 +141,10 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
   protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
     if (context.sequenceId(index) === undefined) return await super.readRow(input, index, context);
     const before = context.state(index) as LiveState | undefined;
-    const recording = await openAudio(input);
-    const { sampleRate } = recording;
-    if (before && before.sampleRate !== sampleRate)
-      throw new TabServeError(
-        'invalid-input',
-        `The sequence began with ${before.sampleRate} samples per second, and this piece has ${sampleRate}. Open a sequence for each recording.`,
-      );
-    checkDuration(recording, this.maxDuration);
-    const resampler = new Resampler(sampleRate, RATE, before?.resampler);
-    const parts: Float32Array[] = [before?.rest ?? new Float32Array(0)];
-    for await (const block of recording.blocks()) {
-      checkFinite(block);
-      parts.push(resampler.push(block));
-    }
-    const samples = concatenate(parts);
-    const whole = samples.length - (samples.length % WINDOW);
-    mapOf(this.#live, context).set(index, { sampleRate, resampler: resampler.state, rest: samples.slice(whole) });
+    const { samples, live } = await readPiece(input, before, { rate: RATE, step: WINDOW, most: this.maxDuration });
+    mapOf(this.#live, context).set(index, live);
     if (before) mapOf(this.#voices, context).set(index, { context: before.context, state: before.state });
-    return samples.slice(0, whole);
+    return samples;
   }
 
   /** Runs the model window by window; the rows of a batch run together. Given the model's own inputs, runs it once. */
@@ -224,7 +200,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
 
   #update(
     probabilities: OnArrayBuffer<Float32Array>,
-    live: Omit<LiveState, keyof Voice | 'progress'>,
+    live: LiveSamples,
     index: number,
     context: Context,
   ): VoiceActivityUpdate {
