@@ -49,7 +49,7 @@ export const MUTANTS = [
   ['shared/retry.ts', 'Math.max(backoff, retryAfter)', 'Math.min(backoff, retryAfter)'],
   // Sound.
   ['worker/audio/filter-bank.ts', 'const POVEY_POWER = 0.85', 'const POVEY_POWER = 0.8'],
-  ['worker/tasks/sounds/features.ts', '(Number(kernel) - 1) * Number(dilations[at])', 'Number(kernel) - 1'],
+  ['worker/handlers/sound-kinds.ts', '(Number(kernel) - 1) * Number(dilations[at])', 'Number(kernel) - 1'],
   ['worker/tasks/speakers/linkage.ts', '(first * second * between) / size ** 2', '(first * second * between) / size'],
   ['worker/tasks/speakers/half-even.ts', 'rest === 0.5 && low % 2 === 0', 'rest === 0.5 && low < 0'],
   ['worker/tasks/speakers/match-windows.ts', 'if (value === 0) return []', ''],

@@ -137,9 +137,10 @@ function contentOf(inputs: readonly TensorInfo[]): Signature['reads'] | undefine
   // Of phonemes, Piper's.
   const isOfTexts = inputs.some(({ name }) => name === 'input_ids' || name === 'input_lengths');
   const isOfImages = inputs.some(({ name, dims }) => dims.length === 4 && !name.startsWith('past'));
+  const unmasked = inputs.filter(({ name }) => name !== 'attention_mask');
   const isOfSound =
     // Samples, or a spectrogram.
-    (inputs.length === 1 && ['input_values', 'input_features'].includes(inputs[0]!.name)) ||
+    (unmasked.length === 1 && ['input_values', 'input_features'].includes(unmasked[0]!.name)) ||
     // A filter bank.
     (inputs.length === 1 && inputs[0]!.dims.length === 3 && inputs[0]!.dims[2] === 80) ||
     // Silero's sampling rate.
