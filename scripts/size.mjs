@@ -78,8 +78,8 @@ const LIMITS = [
   { what: 'zip files', limit: 25, measure: () => file('standalone/zip.js') },
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
   // 50 more are speakers and CLAP: their modules, their types, and their scripts in two bundles.
-  // 18 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
-  { what: 'the build', limit: 2983, measure: all },
+  // 20 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
+  { what: 'the build', limit: 2987, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
