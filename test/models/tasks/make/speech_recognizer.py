@@ -74,7 +74,7 @@ def make():
 
 
 def wav2vec2_bert():
-    for repository, fields in [("speech-wav2vec2-bert", {"add_adapter": True}), ("speech-wav2vec2-bert-plain", {"position_embeddings_type": "relative"})]:
+    for repository, fields in [("speech-wav2vec2-bert", {"add_adapter": True}), ("speech-wav2vec2-bert-plain", {"position_embeddings_type": "rotary"})]:
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "vocab.json"
             file.write_text(json.dumps({token: id for id, token in enumerate(LETTERS)}))
