@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { VoiceActivity, VoiceActivityUpdate } from '../../src/index.ts';
+import type { LiveText, VoiceActivity, VoiceActivityUpdate } from '../../src/index.ts';
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
@@ -102,6 +102,48 @@ test('sequences in pieces hear what Python hears, many on two workers, and after
     );
     expect(answer.events.length, file).toBeGreaterThan(events.length - 2);
   }
+});
+
+test('live words: a final one is never taken back, and a lost worker costs none @once', async ({ open }) => {
+  const page = await open();
+  const answers = await page.evaluate(async (url) => {
+    const bytes = await (await fetch(url)).arrayBuffer();
+    const buffer = await new OfflineAudioContext(1, 1, 16_000).decodeAudioData(bytes);
+    const sound = buffer.getChannelData(0);
+    const client = window.tabserve.connect(window.workers.faultyRecognizer, {
+      model: '/test/models/tasks/speech-wav2vec2/',
+      backends: ['wasm'],
+    });
+    await client.initialize();
+    let recovered = 0;
+    client.on('recover', () => recovered++);
+    const live = async (lostAt: number) => {
+      const sequence = client.openSequence();
+      const finals: string[] = [];
+      const interims: string[] = [];
+      for (let from = 0, turn = 0; from < sound.length; from += 8000, turn++) {
+        const piece = { samples: sound.slice(from, from + 8000), sampleRate: 16_000 };
+        const params = { finalize: from + 8000 >= sound.length, chunkLength: 3 };
+        const fault = turn === lostAt ? window.fault('close', 'postprocess', 1) : {};
+        const given = { ...fault, params: { ...(fault as { params?: object }).params, ...params } };
+        const { final, interim } = (await sequence.predict(piece as never, given as never)) as LiveText;
+        finals.push(final.text);
+        interims.push(interim.text);
+      }
+      await sequence.end();
+      return { finals, interims };
+    };
+    const whole = await live(-1);
+    const lost = await live(9);
+    await client.dispose();
+    return { whole, lost, recovered };
+  }, '/models/vad/samples/platform.wav');
+  expect(answers.recovered).toBe(1);
+  expect(answers.lost).toEqual(answers.whole);
+  const { finals, interims } = answers.whole;
+  expect(finals.filter((text) => text !== '').length).toBeGreaterThan(3);
+  expect(interims.filter((text) => text !== '').length).toBeGreaterThan(3);
+  expect(interims.at(-1)).toBe('');
 });
 
 test('native WebGPU computes Silero VAD wrongly: it is found out, and WASM serves @full', async ({ open, backend }) => {

@@ -63,6 +63,8 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/handlers/sound-': 'sounds',
   'contract/audio.': 'speech',
   'worker/handlers/audio-handler.': 'speech',
+  'worker/handlers/live-speech.': 'speech',
+  'worker/outputs/live-words.': 'speech',
   'worker/handlers/speech-files.': 'speech',
   'shared/wav.': 'voices',
   'worker/generation/': 'writing',

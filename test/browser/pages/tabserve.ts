@@ -16,6 +16,8 @@ export const workers = {
   counting: () => new Worker(new URL('../workers/counting.worker.ts', import.meta.url), { type: 'module' }),
   shouting: () => new Worker(new URL('../workers/shouting.worker.ts', import.meta.url), { type: 'module' }),
   faulty: () => new Worker(new URL('../workers/faulty.worker.ts', import.meta.url), { type: 'module' }),
+  faultyRecognizer: () =>
+    new Worker(new URL('../workers/faulty-recognizer.worker.ts', import.meta.url), { type: 'module' }),
   faultyVoice: () => new Worker(new URL('../workers/faulty-voice.worker.ts', import.meta.url), { type: 'module' }),
   faultyWriter: () => new Worker(new URL('../workers/faulty-writer.worker.ts', import.meta.url), { type: 'module' }),
   faultyLandmarks: (name?: 'face' | 'hand' | 'pose') =>

@@ -4,6 +4,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 export const SPEECH_RECOGNIZER_SCHEMA: ConfigSchema = {
   timestamps: { enum: ['word', 'character'] },
   chunkLength: { type: 'number', minimum: 1, default: 30 },
+  finalize: { type: 'boolean', default: false },
   sampleRate: { type: 'integer', minimum: 1000, maximum: 768000, readOnly: true },
 };
 

@@ -1,3 +1,4 @@
+import type { AudioInput } from '../../../contract/audio.js';
 import type { Context } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
@@ -5,6 +6,7 @@ import type { Tensors } from '../../../contract/tensors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
+import { LivePiece, type LiveText } from '../../handlers/live-speech.js';
 import { speechChunks } from '../../audio/speech-chunks.js';
 import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
@@ -31,8 +33,14 @@ export interface SpeechRecognizerParams {
    * @default 30
    */
   readonly chunkLength?: number;
+  /**
+   * For a piece of a sequence: whether all words become final, as at the end of the recording.
+   * @default false
+   */
+  readonly finalize?: boolean;
 }
 
+export type { LiveText } from '../../handlers/live-speech.js';
 export type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
 
 /** What `inference` returns: what was heard in each row (`recognizer.ts`). */
@@ -59,14 +67,18 @@ export interface SpeechRecognizerConfig extends AudioHandlerConfig {
  * `chunk_length_s`; of a transducer, they are joined in the longest pause that both have heard. The rows of a batch run
  * one after the other, so that padding changes no answer.
  *
+ * A request of a sequence is a piece of a live recording, of any length, and its answer says which words are final.
+ *
  * It reads `vocab.json` (or `tokenizer.json`), `tokenizer_config.json`, `preprocessor_config.json` and `config.json` of
  * the repository. Of Parakeet, it reads the files of onnx-asr: `config.json`, `vocab.txt`, and `model.onnx` or the
  * nodes `encoder` (`encoder-model.onnx`) and `decoder` (`decoder_joint-model.onnx`).
  * @sample { "params": { "timestamps": "word" } }
- * @answer `{ text }`; with `timestamps` `{ text, parts: [{ text, start, end }, …] }`, in seconds
+ * @answer `{ text }`; with `timestamps` `{ text, parts: [{ text, start, end }, …] }`, in seconds; in a
+ *   sequence `{ final: { text, parts }, interim: { text, parts } }`
  */
 export class SpeechRecognizer extends AudioHandler<SpokenText> {
   declare readonly paramsType?: SpeechRecognizerParams;
+  declare readonly sequenceResultType?: LiveText;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCTC'],
@@ -93,6 +105,8 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   readonly exampleIsForModel = true;
 
   #speech!: Recognizer;
+  /** The pieces of sequences, by their rows. */
+  readonly #pieces = new WeakMap<Context, Map<number, LivePiece>>();
 
   /**
    * Opens the model and reads its vocabulary.
@@ -129,6 +143,22 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     return this.#speech.leastSamples;
   }
 
+  /** Returns the sound of a recording or, for a piece of a sequence, what is heard with it: it may be none. */
+  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
+    if (context.sequenceId(index) === undefined) return await super.readRow(input, index, context);
+    const { sampleRate, leastSamples: least, maxDuration } = this;
+    const piece = await LivePiece.read(input, context.state(index), {
+      sampleRate,
+      most: this.param<number>('chunkLength', index, context) * sampleRate,
+      least,
+      maxDuration,
+      finalize: this.param('finalize', index, context),
+    });
+    const pieces = this.#pieces.get(context) ?? new Map<number, LivePiece>();
+    this.#pieces.set(context, pieces.set(index, piece));
+    return piece.samples;
+  }
+
   /** Runs the model on each row alone, chunk by chunk. */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
     const { data, dims } = inputs[this.inputInfo.name]!;
@@ -137,7 +167,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     const heard: (readonly Heard[])[] = [];
     for (let index = 0; index < rows; index++) {
       heard[index] = [];
-      if (context.failures.has(index)) continue;
+      if (context.failures.has(index) || this.sampleCount(index, context) === 0) continue;
       const row = (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context));
       const seconds = this.param<number>('chunkLength', index, context);
       const chunks = new HeardChunks(ratio);
@@ -156,12 +186,24 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     const speech = this.#speech;
     return (index) => {
       const parts = speech.partsOf(fromTensor(heard, index));
-      const text = speech.textOf(parts);
       const seconds = (part: TextPart): SpokenPart => ({
         text: part.text,
         start: (part.start * speech.ratio) / this.sampleRate,
         end: (part.end * speech.ratio) / this.sampleRate,
       });
+      const piece = this.#pieces.get(context)?.get(index);
+      if (piece) {
+        const words = speech.wordsOf(parts).map((word) => ({
+          ...seconds(word),
+          text: ` ${speech.textOf([word])}`,
+          endsSegment: true,
+        }));
+        const { result, state } = piece.answer(this.sampleCount(index, context) > 0 ? words : undefined);
+        context.setState(index, state);
+        // For a sequence, it is of another type: see `sequenceResultType`.
+        return result as never;
+      }
+      const text = speech.textOf(parts);
       const timestamps = this.param<SpeechRecognizerParams['timestamps']>('timestamps', index, context);
       if (timestamps === undefined) return { text };
       return { text, parts: (timestamps === 'word' ? speech.wordsOf(parts) : parts).map(seconds) };

@@ -3,6 +3,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 
 export const SPEECH_TO_TEXT_SCHEMA: ConfigSchema = {
   chunkLength: { type: 'number', minimum: 1 },
+  finalize: { type: 'boolean', default: false },
   language: { type: 'string', minLength: 1 },
   prompt: { type: 'string' },
   task: { enum: ['transcribe', 'translate'] },

@@ -6,11 +6,13 @@ import type { Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
+import { LivePiece, type LiveText } from '../../handlers/live-speech.js';
 import { openAudio, readAudio } from '../../audio/read-audio.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
 import { NO_TOKEN } from '../../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { readAlignment } from './alignment.js';
+import { liveWords } from './live-words.js';
 import { promptTokens } from './prompt.js';
 import { ChunkWriter, type SpeechModel } from './chunk-writer.js';
 import { readStartFacts, type HeardLanguage, type StartFacts } from './start.js';
@@ -35,6 +37,11 @@ export interface SpeechToTextParams extends SpeechParams {
    * @minimum 1
    */
   readonly chunkLength?: number;
+  /**
+   * For a piece of a sequence: whether all words become final, as at the end of the recording.
+   * @default false
+   */
+  readonly finalize?: boolean;
 }
 
 /** What was said, as a text that was generated. */
@@ -47,10 +54,14 @@ interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
   /** `feeds` are those of the first chunk. */
   readonly first: SpeechChunk;
   readonly others: readonly SpeechChunk[];
+  /** Whether there is something to hear: a piece of a sequence may have too little that is new. */
+  readonly isHeard: boolean;
 }
 
 const NAME = 'speech_to_text';
 const NO_TIMES = '<|notimestamps|>';
+/** Of a sequence, for a model that hears any length. */
+const MOST_LIVE_SECONDS = 30;
 
 /**
  * Transcribes a recording with an encoder of audio and a decoder of text: Whisper and Moonshine. The texts are those of
@@ -65,13 +76,17 @@ const NO_TIMES = '<|notimestamps|>';
  * the pipeline with `return_timestamps="word"`, for exports whose decoder returns its cross attentions; a word of a
  * language without spaces is a character.
  *
+ * A request of a sequence is a piece of a live recording, of any length, and its answer says which words are final. Their
+ * times are those of their segments, unless those of words are asked for.
+ *
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds, beside
  *   words also `segments`; of segments of Whisper also `avgLogprob`, `compressionRatio`, `noSpeechProb` and `temperature`; of a model of several languages `language`, and `languageProbability` if it was detected;
- *   streamed, the text in parts before it
+ *   streamed, the text in parts before it; in a sequence `{ final: { text, parts }, interim: { text, parts } }`
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
   declare readonly paramsType?: SpeechToTextParams;
+  declare readonly sequenceResultType?: LiveText;
   declare readonly configType?: GenerationConfig & Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'audio';
@@ -96,6 +111,8 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   #writer!: ChunkWriter;
   /** The token of 0 seconds; those after it are later. Infinity if there is none. */
   #begin = Infinity;
+  /** The pieces of sequences, by their rows. */
+  readonly #pieces = new WeakMap<Context, Map<number, LivePiece>>();
 
   /**
    * Opens encoder and decoder, loads the tokenizer, and reads how sound becomes the encoder's input.
@@ -134,19 +151,42 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   }
 
   protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
-    const settings = this.settingsOf((name) => this.param(name, index, context));
+    const isLive = context.sequenceId(index) !== undefined;
+    const param = (name: string): never => this.param(name, index, context);
+    // The sound of a sequence is cut by the times of segments.
+    const times = isLive && this.#start?.noTimes !== undefined ? 'segment' : undefined;
+    const settings = this.settingsOf((name) =>
+      name === 'timestamps' ? ((param(name) ?? times) as never) : param(name),
+    );
     this.checkBeams(settings);
     const { sampleRate, window, leastSamples } = this.#input;
-    const seconds = this.param<number | undefined>('chunkLength', index, context);
+    const seconds = param('chunkLength') as number | undefined;
     if (seconds !== undefined) this.#checkChunkLength(seconds, 'params');
-    const samples = await readAudio(await openAudio(input), sampleRate, this.param('maxDuration', index, context));
-    if (samples.length < leastSamples)
+    const length = (seconds ?? window) * sampleRate;
+    const maxDuration = param('maxDuration') as number;
+    const piece = isLive
+      ? await LivePiece.read(input, context.state(index), {
+          sampleRate,
+          most: Math.min(length, MOST_LIVE_SECONDS * sampleRate),
+          least: leastSamples,
+          maxDuration,
+          finalize: param('finalize'),
+        })
+      : undefined;
+    const samples = piece?.samples ?? (await readAudio(await openAudio(input), sampleRate, maxDuration));
+    if (!piece && samples.length < leastSamples)
       throw new TabServeError(
         'invalid-input',
         `The audio has ${samples.length} samples at ${sampleRate} Hz, and the model needs at least ${leastSamples}.`,
       );
-    const [first, ...others] = speechChunks(samples.length, (seconds ?? window) * sampleRate, 1);
-    return { tokens: [], settings, samples, first: first!, others, feeds: this.#feeds(samples, first!) };
+    if (piece) {
+      const pieces = this.#pieces.get(context) ?? new Map<number, LivePiece>();
+      this.#pieces.set(context, pieces.set(index, piece));
+    }
+    const [first, ...others] = speechChunks(samples.length, length, 1);
+    const isHeard = !piece || samples.length > 0;
+    const feeds = isHeard ? this.#feeds(samples, first!) : {};
+    return { tokens: [], settings, samples, first: first!, others, feeds, isHeard };
   }
 
   protected override settingsOf(param: (name: string) => never): SpeechSettings {
@@ -163,10 +203,11 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
 
   /** Writes the text of each chunk, and joins them. */
   protected override async *generate(
-    { settings, samples, feeds, first, others }: SpeechPrompt,
+    { settings, samples, feeds, first, others, isHeard }: SpeechPrompt,
     tools: GenerateTools,
   ): AsyncGenerator<AnswerStep> {
     const { sampleRate } = this.#input;
+    if (!isHeard) return;
     let [language, firstLanguage]: [HeardLanguage?, HeardLanguage?] = [];
     const { alignment } = settings;
     const transcript = this.#transcript(
@@ -202,7 +243,16 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     outputs: readonly (GeneratedAnswer | undefined)[],
     context: Context,
   ): readonly TranscribedText[] {
-    return super.postprocess(outputs, context).map((result, index) => ({ ...result, ...outputs[index]?.spoken }));
+    const pieces = this.#pieces.get(context);
+    return super.postprocess(outputs, context).map((result, index) => {
+      const answer = outputs[index];
+      const piece = pieces?.get(index);
+      if (!answer || !piece) return { ...result, ...answer?.spoken };
+      const live = piece.answer(answer.spoken && liveWords(answer.text, answer.spoken));
+      context.setState(index, live.state);
+      // For a sequence, it is of another type: see `sequenceResultType`.
+      return live.result as never;
+    });
   }
 
   /** Returns the encoder's inputs for a chunk. */

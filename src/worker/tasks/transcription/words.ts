@@ -30,6 +30,11 @@ export function wordsOf(
   return words.map(({ text, tokens: own }) => ({ text, start: own[0]!.start, end: own.at(-1)!.end }));
 }
 
+/** Divides a text into words, as `wordsOf` divides tokens. */
+export function splitWords(text: string, language: string | undefined): readonly string[] {
+  return WITHOUT_SPACES.has(language ?? '') ? Array.from(text) : (text.match(/\s*\S+\s*$|\s*\S+/gu) ?? []);
+}
+
 /** Joins tokens until their bytes are whole characters. */
 function wholeCharacters(tokens: readonly HeardToken[], decode: (tokens: readonly HeardToken[]) => string): Word[] {
   const all = Array.from(decode(tokens));
