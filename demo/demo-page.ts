@@ -147,7 +147,6 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
     if (typeof picture === 'string') return { kind: 'text', text: picture };
     if (sample) return { kind: 'sample', url: inApp(sample.url) };
     if (picture instanceof Blob) return { kind: 'file' };
-    if ('sampleRate' in picture) return { kind: 'microphone' };
     return { kind: picture instanceof HTMLCanvasElement ? 'canvas' : 'camera' };
   }
 
@@ -173,8 +172,8 @@ function mount(demo: Demo, announce: (text: string) => void): Exhibited {
   const chooser = el('input', {
     type: 'file',
     id: 'chooser',
-    accept: demo.accepts ?? 'image/*',
-    'aria-label': demo.accepts ? 'Audio file' : 'Image file',
+    accept: 'image/*',
+    'aria-label': 'Image file',
     tabindex: '-1',
     hidden: '',
   });

@@ -19,8 +19,6 @@ export interface Demo {
   readonly samples: readonly [Sample, ...Sample[]];
   /** Whether it takes an image by drop, paste and file chooser. */
   readonly takesFiles: boolean;
-  /** The type of the files. @default 'image/*' */
-  readonly accepts?: 'audio/*';
   /** The line under the input. */
   readonly hint: string;
   /** Returns the code of a run, as a developer writes it. It works when it is pasted into a page. */
@@ -66,7 +64,7 @@ export interface Run {
 export type Source =
   | { readonly kind: 'sample'; readonly url: string }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'file' | 'camera' | 'canvas' | 'microphone' };
+  | { readonly kind: 'file' | 'camera' | 'canvas' };
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
@@ -89,7 +87,7 @@ export interface Model {
 }
 
 /** What is predicted. */
-export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement | LiveSound;
+export type Picture = string | Blob | HTMLCanvasElement | HTMLVideoElement;
 
 /** A camera that runs. */
 export interface Live {
@@ -99,14 +97,6 @@ export interface Live {
    * browser without VideoFrame.
    */
   predicted(frame: VideoFrame | undefined): void;
-}
-
-/** What a microphone has recorded since it was last asked. */
-export interface LiveSound {
-  readonly samples: Float32Array;
-  readonly sampleRate: number;
-  /** Which start of the microphone it is from. */
-  readonly session: number;
 }
 
 interface Mounted {

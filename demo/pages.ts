@@ -48,7 +48,13 @@ export const GROUPS: readonly Group[] = [
       demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
     ],
   },
-  { title: 'Hear', pages: [demo('voice', 'Voice', async () => (await import('./demos/voice.js')).voice)] },
+  {
+    title: 'Hear',
+    pages: [
+      { id: 'speech', title: 'Speech', open: async () => (await import('./speech/speech.js')).speech },
+      { id: 'voices', title: 'Voices', open: async () => (await import('./voices/voices.js')).voices },
+    ],
+  },
   {
     title: 'Write',
     pages: [

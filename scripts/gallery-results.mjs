@@ -84,8 +84,14 @@ const [read] = await run(async ({ load }, url) => {
 }, line.url);
 
 /** The peaks of a recording, and its speech. */
-const voice = await ask('voice', 'voice', 'platform');
-const samples = readFileSync(`${root}public/${voice.url}`).subarray(44);
+const platform = 'models/vad/samples/platform.wav';
+const voice = await run(async ({ load }, url) => {
+  const client = await load('models/vad/', { handler: 'voice_activity_detector', backends: ['wasm'] });
+  const { duration, segments } = await client.predict(await (await fetch(url)).blob());
+  await client.dispose();
+  return { duration, segments };
+}, platform);
+const samples = readFileSync(`${root}public/${platform}`).subarray(44);
 const bars = 56;
 const peaks = Array.from({ length: bars }, (_, bar) => {
   const [from, to] = [bar, bar + 1].map((at) => Math.floor((samples.length / 2 / bars) * at) * 2);
@@ -224,9 +230,9 @@ const results = {
   },
   text: { text: read.text, score: rounded(read.score) },
   voice: {
-    duration: rounded(voice.answer.duration),
+    duration: rounded(voice.duration),
     peaks: peaks.map((peak) => Math.round((peak / loudest) * 100)),
-    segments: voice.answer.segments.map(({ start, end }) => [rounded(start), rounded(end)]),
+    segments: voice.segments.map(({ start, end }) => [rounded(start), rounded(end)]),
   },
   likeness: likeness.map(rounded),
   language: best(await ask('language', 'language', '')),

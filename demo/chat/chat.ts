@@ -11,8 +11,8 @@ import { literal } from '../demos/code.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { chooses } from '../page/drop.js';
 import { button, el } from '../page/dom.js';
-import { described } from '../page/errors.js';
 import { Explained } from '../page/explained.js';
+import { inFull } from '../page/in-full.js';
 import { codePanel } from '../panels/code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
@@ -291,13 +291,6 @@ function mount(announce: (text: string) => void): Exhibited {
 
 function section(id: string, title: string, ...children: readonly Node[]): HTMLElement {
   return el('section', { 'aria-labelledby': id }, el('h2', { id }, title), ...children);
-}
-
-/** Of a model of the visitor's choice, the SDK's message says what is wrong, and what to do. */
-function inFull(error: unknown): unknown {
-  if (error instanceof Explained) return error;
-  const { code, message } = described(error);
-  return new Explained(`${code}: ${message}`);
 }
 
 function saysOf({ tokens, finishReason, wait, took }: Answered): string {

@@ -22,7 +22,6 @@ const INPUTS: { readonly [Kind in Source['kind']]: (source: Source & { kind: Kin
   file: () => `document.querySelector<HTMLInputElement>('input[type="file"]')!.files![0]!`,
   camera: () => `document.querySelector('video')!`,
   canvas: () => `document.querySelector('canvas')!`,
-  microphone: () => `(await navigator.mediaDevices.getUserMedia({ audio: true })).getAudioTracks()[0]`,
 };
 
 /** Shows the camera in `video`. */

@@ -36,7 +36,11 @@ export function cards(): HTMLElement {
       card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
       yourModel('Entities', 'Questions'),
     ),
-    group('Hear', card('voice', 'Voice', 'Detects speech, in a recording or live.', voice())),
+    group(
+      'Hear',
+      card('speech', 'Speech', 'Finds and writes what is said, in a recording or live.', voice()),
+      yourModel('Voices'),
+    ),
     group(
       'Write',
       card('chat', 'Chat', 'Answers with tools.', chat()),

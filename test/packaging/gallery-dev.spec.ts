@@ -47,7 +47,20 @@ const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await headline(page, 'eight');
   },
   Orientation: async (page) => await headline(page, /upside down/),
-  Voice: async (page) => await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW),
+  async Speech(page) {
+    await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW);
+    await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/write-whisper-words');
+    await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+    await expect(page.getByRole('list', { name: 'Models' })).toContainText('writes what is said', SLOW);
+  },
+  async Voices(page) {
+    await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/speak-speecht5');
+    await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+    await expect(page.getByText('text_to_speech) runs on')).toBeVisible(SLOW);
+    await page.getByRole('textbox', { name: 'The text' }).fill('hello there. how are you?');
+    await page.getByRole('button', { name: 'Speak' }).click();
+    await expect(page.getByText(/^You heard the first sentence after [\d.]+ s, all of it after/)).toBeVisible(SLOW);
+  },
   async Chat(page) {
     await page.getByText('Tokens', { exact: true }).click();
     await page.getByRole('slider', { name: 'Length' }).fill('20');

@@ -279,7 +279,7 @@ test('on every demo the result and what it runs on are on the first screen, of a
   page,
   gallery,
 }) => {
-  for (const demo of ['detection', 'background', 'language', 'digits', 'orientation', 'voice']) {
+  for (const demo of ['detection', 'background', 'language', 'digits', 'orientation']) {
     await page.goto(`${gallery}#/${demo}`);
     await expect(page.locator(`[data-demo="${demo}"]`)).toBeVisible();
     // The sample is shown: nothing grows after that.
@@ -908,42 +908,80 @@ test('text orientation @full', async ({ page, gallery, complaints }) => {
   expect(complaints).toEqual([]);
 });
 
-test('voice: speech in a recording, the threshold, a file that is no audio, and the microphone @full', async ({
+test('speech: a recording, its words, who says them, a file that is no audio, and the microphone @full', async ({
   page,
   gallery,
   complaints,
   context,
 }) => {
   await context.grantPermissions(['microphone']);
-  await page.goto(`${gallery}#/voice`);
-  const speech = page.getByRole('list', { name: 'Speech' }).getByRole('listitem');
-  await expect(speech).toHaveText(
-    [/0:01\.0 – 0:03\.9/, /0:04\.1 – 0:05\.5/, /0:07\.0 – 0:08\.4/, /0:09\.6 – 0:12\.1/],
-    SLOW,
-  );
-  await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s');
-  await sample(page, 'Two voices and a fan').click();
-  await expect(speech).toHaveCount(6);
-  const before = await page.locator('.top-share').innerText();
-  await page.getByRole('slider', { name: 'Threshold' }).fill('0.95');
-  await expect(page.locator('.top-share')).not.toHaveText(before);
-  await expect(page).toHaveURL(/sample=fan/);
-  await speech.first().getByRole('button').press('Enter');
+  await page.goto(`${gallery}#/speech`);
+  const words = page.getByRole('region', { name: 'What is said' });
+  await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW);
+  await expect(words).toContainText('The train to Burn leaves at 10');
+  await words.getByRole('button', { name: 'platform' }).press('Enter');
+  await expect(words.locator('[aria-current]')).toHaveText('platform');
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
-  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeVisible();
+  await expect(words.locator('[aria-current]')).toHaveCount(0);
+
+  await page.getByRole('slider', { name: 'Threshold' }).fill('0.95');
+  await expect(page.locator('.top-share')).not.toHaveText('8.1 s of 13.9 s');
+  await sample(page, 'Two voices and a fan').click();
+  await expect(words).toContainText('the fan I think it rattles');
+
+  const opens = async (folder: string, says: string): Promise<void> => {
+    await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${folder}`);
+    await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+    await expect(page.getByRole('list', { name: 'Models' })).toContainText(`${folder} (${says}`, SLOW);
+  };
+  await opens('write-whisper-words', 'speech_to_text) writes what is said');
+  await expect(words).not.toContainText('the fan', SLOW);
+  await opens('diarize-alone', 'speaker_diarizer) says who speaks');
+  await expect(words.getByText(/^Speaker \d$/).first()).toBeVisible(SLOW);
 
   await page
     .getByLabel('Audio file')
     .setInputFiles({ name: 'a.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('no') });
-  await expect(page.locator('.note')).toContainText('could not be decoded');
+  await expect(page.locator('#note')).toContainText('could not be decoded');
 
   // The microphone beeps, once a second.
   await page.getByRole('button', { name: 'Start the microphone' }).click();
   await expect(headline(page)).toHaveText(/Speech|Silence/);
   await expect(page.locator('.top-share')).toHaveText(/%/);
-  await expect(page.locator('.code pre')).toContainText('audioChunks(track)');
+  await expect(page.locator('.code pre')).toContainText('audioChunks(track!)');
+  await expect(words.getByRole('button').or(words.locator('.unsure:not(:empty)')).first()).toBeVisible(SLOW);
   await page.getByRole('button', { name: 'Stop the microphone' }).click();
-  await expect(speech.first()).toBeVisible();
+  // What was said can be heard.
+  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeEnabled(SLOW);
+  await expect(words.getByRole('button').first()).toBeVisible(SLOW);
+  expect(complaints).toEqual([]);
+});
+
+test('voices: the recorded sentence, and a voice of one’s own, sentence by sentence, as a file @full', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/voices`);
+  const words = page.getByRole('region', { name: 'What is said' });
+  await expect(words).toHaveText(/Hello there/);
+  await page.getByRole('button', { name: 'Speak' }).click();
+  await expect(words.locator('[aria-current]')).toHaveText('Hello there.');
+  const text = page.getByRole('textbox', { name: 'The text' });
+  await text.fill('hello. how are you?');
+  await page.getByRole('button', { name: 'Speak' }).click();
+  await expect(page.locator('#note')).toContainText('No voice is open.');
+
+  await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/speak-speecht5');
+  await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+  await expect(page.getByText('speak-speecht5 (text_to_speech) runs on')).toBeVisible(SLOW);
+  await page.getByRole('button', { name: 'Speak' }).click();
+  await expect(page.getByText(/^You heard the first sentence after [\d.]+ s, all of it after/)).toBeVisible(SLOW);
+  await expect(words.getByRole('button')).toHaveText(['hello.', 'how are you?']);
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download as WAV' }).click(SLOW);
+  const file = readFileSync(await (await saved).path());
+  expect(file.subarray(0, 4).toString()).toBe('RIFF');
   expect(complaints).toEqual([]);
 });
 

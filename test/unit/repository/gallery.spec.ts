@@ -9,7 +9,6 @@ import { orientation } from '../../../demo/demos/orientation.ts';
 import { segmentation } from '../../../demo/demos/segmentation.ts';
 import { textInPhotos } from '../../../demo/demos/text-in-photos.ts';
 import { upscaling } from '../../../demo/demos/upscaling.ts';
-import { voice } from '../../../demo/demos/voice.ts';
 import { shareOf } from '../../../demo/outputs/share.ts';
 import { digitReasons, photoReasons } from '../../../demo/reasons/demos.ts';
 import { inWords } from '../../../demo/panels/words.ts';
@@ -98,7 +97,6 @@ test('the code of each demo loads what was loaded, predicts the sample with the 
     [digits, 'image_classifier'],
     [orientation, 'image_classifier'],
     [upscaling, 'image_to_image'],
-    [voice, 'voice_activity_detector'],
     [textInPhotos, 'text_reader'],
   ] as const) {
     const run: Run = { ...RUN, backends: ['tfjs/wasm'], params: { scoreThreshold: 0.45 } };

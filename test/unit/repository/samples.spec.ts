@@ -13,7 +13,6 @@ import { orientation } from '../../../demo/demos/orientation.ts';
 import { segmentation } from '../../../demo/demos/segmentation.ts';
 import { textInPhotos } from '../../../demo/demos/text-in-photos.ts';
 import { upscaling } from '../../../demo/demos/upscaling.ts';
-import { voice } from '../../../demo/demos/voice.ts';
 import { codeOf as codeOfAny } from '../../../demo/any/code.ts';
 import { ABOUTS } from '../../../demo/any/abouts.ts';
 import { HANDLERS } from '../../../demo/any/handlers.ts';
@@ -24,6 +23,8 @@ import { codeOf } from '../../../demo/fetch/code.ts';
 import { codeOf as codeOfPeople, KINDS } from '../../../demo/people/kinds.ts';
 import { CODE } from '../../../demo/likeness/code.ts';
 import { snippetOf } from '../../../demo/serving/models.ts';
+import { codeOf as codeOfSpeech } from '../../../demo/speech/code.ts';
+import { codeOf as codeOfVoices } from '../../../demo/voices/code.ts';
 import { createApp } from '../../../src/tools/create/create-app.ts';
 import { TEMPLATE_NAMES, TEMPLATES, type Template } from '../../../src/tools/create/templates.ts';
 import { digitReasons, photoReasons } from '../../../demo/reasons/demos.ts';
@@ -38,7 +39,6 @@ const DEMOS: Readonly<Record<string, Demo>> = {
   segmentation,
   textInPhotos,
   upscaling,
-  voice,
   photoReasons: photoReasons(),
   digitReasons: digitReasons(),
 };
@@ -49,7 +49,6 @@ const SOURCES: Readonly<Record<string, readonly Source[]>> = {
   digits: [...PICTURES, { kind: 'canvas' }],
   detection: [...PICTURES, { kind: 'camera' }],
   segmentation: [...PICTURES, { kind: 'camera' }],
-  voice: [...PICTURES, { kind: 'microphone' }],
 };
 
 const SETTINGS: Readonly<Record<string, readonly Run['settings'][]>> = {
@@ -73,6 +72,11 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
       snippetOf(demo, { batchSize: 2, maxBatchDelay: 5, maxWorkers: 2, jobQueueSize: 9, deadline: 50 } as never),
     ];
   yield ['likeness', CODE];
+  const hub = "'https://huggingface.co/ORG/NAME'";
+  for (const model of [undefined, hub])
+    for (const isLive of [false, true])
+      yield [`speech${model ? '-words' : ''}${isLive ? '-live' : ''}`, codeOfSpeech(model, isLive)];
+  yield ['voices', codeOfVoices(hub)];
   for (const [name, kind] of Object.entries(KINDS)) yield [`people-${name}`, codeOfPeople(kind, ['onnx/wasm'])];
   const image = "document.querySelector('img')!";
   const repository = { repository: 'ORG/NAME' };

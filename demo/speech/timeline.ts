@@ -1,11 +1,17 @@
 import type { AudioChunk, SpeechSegment, VoiceActivityUpdate } from '../../src/index.js';
 
+/** A part of a recording that is marked. */
+export interface Band extends SpeechSegment {
+  /** The CSS variable of its color; undefined: the accent. */
+  readonly color?: string | undefined;
+}
+
 /** What is drawn of a recording. */
 export interface Timeline {
   readonly samples: Float32Array;
   /** Seconds from the left edge to the right one. */
   readonly seconds: number;
-  readonly speech: readonly SpeechSegment[];
+  readonly bands: readonly Band[];
   /** The probability of speech, one for each 32 ms. */
   readonly curve: ArrayLike<number>;
 }
@@ -35,7 +41,7 @@ export class LiveTimeline implements Timeline {
     this.#speaks = [...this.#speaks, ...Array.from(probabilities, () => speaking)].slice(-MAX_WINDOWS);
   }
 
-  get speech(): readonly SpeechSegment[] {
+  get bands(): readonly Band[] {
     return this.#speaks.flatMap((speaks, index) =>
       speaks ? [{ start: index * WINDOW_SECONDS, end: (index + 1) * WINDOW_SECONDS }] : [],
     );

@@ -1,9 +1,9 @@
-import type { Timeline } from './live-timeline.js';
+import type { Timeline } from './timeline.js';
 
 const WINDOW_SECONDS = 0.032;
 
 /**
- * Draws a waveform, the speech in it as bands, the probability as a line, and the threshold as a dashed one.
+ * Draws a waveform, its bands, the probability as a line, and the threshold as a dashed one.
  * @param at where it plays, in seconds
  */
 export function drawSound(
@@ -24,10 +24,13 @@ export function drawSound(
   const x = (seconds: number): number => (seconds / timeline.seconds) * width;
   const y = (probability: number): number => height - 2 - probability * (height - 4);
 
-  context.fillStyle = color('--accent');
-  context.globalAlpha = 0.16;
-  for (const { start, end } of timeline.speech) context.fillRect(x(start), 0, x(end) - x(start) + 0.5, height);
-  context.globalAlpha = 1;
+  for (const { start, end, color: own = '--accent' } of timeline.bands) {
+    context.fillStyle = color(own);
+    context.globalAlpha = 0.16;
+    context.fillRect(x(start), 0, x(end) - x(start) + 0.5, height);
+    context.globalAlpha = 1;
+    if (own !== '--accent') context.fillRect(x(start), height - 4, x(end) - x(start), 4);
+  }
 
   context.fillStyle = color('--line-strong');
   const { samples } = timeline;

@@ -1,5 +1,5 @@
 import { audioChunks, type AudioChunk } from '../../src/index.js';
-import { DeviceError, openDevice } from './device.js';
+import { DeviceError, openDevice } from '../inputs/device.js';
 
 export interface Microphone {
   readonly running: boolean;

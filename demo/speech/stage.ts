@@ -1,42 +1,50 @@
-import type { VoiceActivity, VoiceActivityUpdate } from '../../src/index.js';
-import type { Input, InputEvents, LiveSound } from '../demo.js';
+import { toWav, type AudioChunk, type VoiceActivityUpdate } from '../../src/index.js';
+import { Player } from '../inputs/player.js';
 import { button, el } from '../page/dom.js';
-import { LiveTimeline, type Timeline } from './live-timeline.js';
 import { microphone } from './microphone.js';
-import { Player } from './player.js';
+import { LiveTimeline, type Band, type Timeline } from './timeline.js';
 import { drawSound } from './waveform.js';
 
 /** The rate at which a recording is drawn and played, in samples per second. */
 const SHOWN_RATE = 24_000;
+/** The most seconds of the microphone that are kept, to be heard again. */
+const MOST_SECONDS = 600;
 
 /** A recording with its waveform, or what the microphone hears. */
-export interface SoundStage extends Input {
-  /** Marks the speech of a recording; undefined: marks none. */
-  mark(activity: VoiceActivity | undefined): void;
+export interface SoundStage {
+  readonly element: HTMLElement;
+  readonly actions: readonly HTMLElement[];
+  /** Shows a recording, which ends the microphone. */
+  show(file: Blob): Promise<void>;
+  /** Marks parts of the recording. @param curve the probability of speech, one for each 32 ms */
+  mark(bands: readonly Band[], curve: ArrayLike<number>): void;
   /** Adds what the microphone's last piece was. */
   follow(update: VoiceActivityUpdate): void;
   /** The probability from which on it is speech. */
   threshold: number;
-  /** Plays the recording from there. */
+  /** Plays the recording from there, in seconds. */
   play(from: number): void;
+  dispose(): void;
 }
 
-/** Shows a recording as a waveform that can be played, or the last seconds of the microphone while that is on. */
-export function soundStage({ changed, emptied, refused }: InputEvents): SoundStage {
-  const canvas = el('canvas', { role: 'img', 'aria-label': 'Waveform, with the probability of speech' });
-  const element = el(
-    'div',
-    { class: 'sound-stage', 'data-empty': '' },
-    el('div', { class: 'sound-wave' }, canvas),
-    el('p', { class: 'invitation' }, 'Choose a recording, or start the microphone'),
-  );
+export interface SoundEvents {
+  /** Is called when the microphone was started. */
+  started(): void;
+  heard(chunk: AudioChunk): void;
+  /** Is called with what the microphone has recorded. */
+  ended(recording: Blob): void;
+  refused(error: unknown): void;
+  /** Is called while the recording plays. @param at seconds; undefined when it has stopped */
+  plays(at: number | undefined): void;
+}
 
-  let file: Blob | undefined;
+export function soundStage(events: SoundEvents): SoundStage {
+  const canvas = el('canvas', { role: 'img', 'aria-label': 'Waveform, with the probability of speech' });
+  const element = el('div', { class: 'sound-stage' }, canvas);
   let sound: AudioBuffer | undefined;
   let recorded: Timeline | undefined;
   let live: LiveTimeline | undefined;
-  let pending: LiveSound | undefined;
-  let session = 0;
+  let chunks: AudioChunk[] = [];
   let showing = 0;
   let threshold = 0.5;
   let frame = 0;
@@ -45,14 +53,17 @@ export function soundStage({ changed, emptied, refused }: InputEvents): SoundSta
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => {
       drawSound(canvas, live ?? recorded, threshold, player.at);
-      if (player.at !== undefined) draw();
+      if (player.at === undefined) return;
+      events.plays(player.at);
+      draw();
     });
   };
   const player = new Player(() => {
     plays.textContent = player.at === undefined ? 'Play' : 'Stop';
+    if (player.at === undefined) events.plays(undefined);
     draw();
   });
-  const play = (from: number): void => void (sound && player.play(sound, from));
+  const play = (from: number): void => void (sound && !live && player.play(sound, from));
   const plays = button('Play', () => (player.at === undefined ? play(0) : player.stop()));
   const resized = new ResizeObserver(draw);
   resized.observe(canvas);
@@ -60,49 +71,47 @@ export function soundStage({ changed, emptied, refused }: InputEvents): SoundSta
   scheme.addEventListener('change', draw);
 
   const arrange = (): void => {
-    element.toggleAttribute('data-empty', !live && !file);
     plays.disabled = live !== undefined || !sound;
     toggle.textContent = live ? 'Stop the microphone' : 'Start the microphone';
     draw();
   };
-  const pause = (): void => {
+  /** Ends the microphone: what it has heard is the recording now. */
+  const end = (): void => {
     ear.stop();
-    live = pending = undefined;
+    live = undefined;
     arrange();
-  };
-  /** Stops the microphone, and shows the recording from before. */
-  const back = (): void => {
-    pause();
-    if (file) changed();
-    else emptied();
+    const [first] = chunks;
+    if (first) events.ended(new Blob([toWav(joined(chunks, first.sampleRate))], { type: 'audio/wav' }));
+    chunks = [];
   };
   const ear = microphone({
     heard(chunk) {
       if (!live) return;
       live.add(chunk);
-      pending = joined(pending, chunk.samples, { sampleRate: chunk.sampleRate, session });
+      chunks.push(chunk);
       draw();
-      changed();
+      events.heard(chunk);
+      if (chunks.reduce((sum, { samples }) => sum + samples.length, 0) > MOST_SECONDS * chunk.sampleRate) end();
     },
     stopped(error) {
-      back();
-      refused(error);
+      end();
+      events.refused(error);
     },
   });
   const toggle = button('Start the microphone', () => {
-    if (ear.running) return back();
+    if (ear.running) return end();
     toggle.disabled = true;
     ear
       .start()
       .then(
         () => {
           player.stop();
-          session += 1;
+          showing += 1;
           live = new LiveTimeline();
-          emptied();
+          events.started();
           arrange();
         },
-        (error: unknown) => (error as Error).name !== 'AbortError' && refused(error),
+        (error: unknown) => (error as Error).name !== 'AbortError' && events.refused(error),
       )
       .finally(() => {
         toggle.disabled = false;
@@ -110,34 +119,27 @@ export function soundStage({ changed, emptied, refused }: InputEvents): SoundSta
         if (document.activeElement === document.body) toggle.focus();
       });
   });
+  arrange();
 
   return {
     element,
     actions: [plays, toggle],
-    current() {
-      if (!live) return file;
-      const piece = pending;
-      pending = undefined;
-      return piece;
-    },
-    given: () => (live ? undefined : file),
     async show(given) {
       const mine = (showing += 1);
       const decodedSound = await decoded(given);
       if (mine !== showing) return;
       ear.stop();
       player.stop();
-      live = pending = undefined;
-      file = given;
+      live = undefined;
+      chunks = [];
       sound = decodedSound;
       const samples = sound?.getChannelData(0) ?? new Float32Array(0);
-      recorded = { samples, seconds: sound?.duration ?? 1, speech: [], curve: [] };
+      recorded = { samples, seconds: sound?.duration ?? 1, bands: [], curve: [] };
       arrange();
     },
-    mark(activity) {
+    mark(bands, curve) {
       if (live || !recorded) return;
-      const seconds = activity?.duration ?? recorded.seconds;
-      recorded = { ...recorded, seconds, speech: activity?.segments ?? [], curve: activity?.probabilities ?? [] };
+      recorded = { ...recorded, bands, curve };
       draw();
     },
     follow(update) {
@@ -152,7 +154,6 @@ export function soundStage({ changed, emptied, refused }: InputEvents): SoundSta
       return threshold;
     },
     play,
-    pause,
     dispose() {
       showing += 1;
       cancelAnimationFrame(frame);
@@ -164,17 +165,20 @@ export function soundStage({ changed, emptied, refused }: InputEvents): SoundSta
   };
 }
 
-function joined(before: LiveSound | undefined, samples: Float32Array, rest: Omit<LiveSound, 'samples'>): LiveSound {
-  if (!before) return { ...rest, samples };
-  const all = new Float32Array(before.samples.length + samples.length);
-  all.set(before.samples);
-  all.set(samples, before.samples.length);
-  return { ...rest, samples: all };
+function joined(
+  chunks: readonly AudioChunk[],
+  sampleRate: number,
+): { readonly samples: Float32Array; readonly sampleRate: number } {
+  const samples = new Float32Array(chunks.reduce((sum, chunk) => sum + chunk.samples.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    samples.set(chunk.samples, at);
+    at += chunk.samples.length;
+  }
+  return { samples, sampleRate };
 }
 
-/**
- * Returns a recording, to be drawn and played; undefined if the page cannot decode it: the answer says what is wrong.
- */
+/** Returns a recording, to be drawn and played; undefined if the page cannot decode it: the answer says what is wrong. */
 async function decoded(file: Blob): Promise<AudioBuffer | undefined> {
   try {
     return await new OfflineAudioContext(1, 1, SHOWN_RATE).decodeAudioData(await file.arrayBuffer());
