@@ -184,7 +184,8 @@ class Follower<Result> {
 
   async #send(chunks: readonly AudioChunk[], isLast: boolean): Promise<void> {
     if (this.#stopped || (isLast && this.#rate === undefined)) return;
-    const sampleRate = (this.#rate ??= chunks[0]!.sampleRate);
+    // Of another microphone it may be another one, which the sequence refuses.
+    const sampleRate = (this.#rate = chunks[0]?.sampleRate ?? this.#rate!);
     const samples = new Float32Array(chunks.reduce((sum, chunk) => sum + chunk.samples.length, 0));
     let at = 0;
     for (const chunk of chunks) {

@@ -125,7 +125,7 @@ function mount(announce: (text: string) => void): Exhibited {
   const noteElement = el('div', { class: 'note', id: 'note' });
   const note = noteLine(noteElement, announce);
   const progress = loadState(() => void open(wanted));
-  const inUse = el('ul', { class: 'in-use quiet', 'aria-label': 'Models' });
+  const inUse = el('ul', { class: 'in-use quiet', 'aria-label': 'Models in use' });
   const code = codePanel();
   const threshold = slider('Threshold', { value: 0.5, min: 0.05, max: 0.95, step: 0.05, says: percent }, () => {
     stage.threshold = threshold.value;

@@ -634,7 +634,7 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
 async function openFolder(page: Page, repository: string, handler: string, photo?: string): Promise<unknown> {
   const folder = repository.includes('/') ? repository : `tasks/${repository}`;
   await page.locator('input[webkitdirectory]').setInputFiles(`test/models/${folder}`);
-  await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
+  await expect(page.getByRole('list', { name: 'Models in use' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(`${handler} runs on onnx/`)).toBeVisible(SLOW);
   if (photo !== undefined) await sample(page, photo).click();
@@ -920,7 +920,10 @@ test('speech: a recording, its words, who says them, a file that is no audio, an
   await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW);
   await expect(words).toContainText('The train to Burn leaves at 10');
   await words.getByRole('button', { name: 'platform' }).press('Enter');
-  await expect(words.locator('[aria-current]')).toHaveText('platform');
+  // It begins there; a slow machine sees a later word.
+  await expect(words.locator('[aria-current]')).toHaveText(
+    /^(platform|4\.|Please|mind|the|gap\.|Pass|in|just|for|Geneva,|change|at|low|land\.)$/,
+  );
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await expect(words.locator('[aria-current]')).toHaveCount(0);
 
@@ -932,7 +935,7 @@ test('speech: a recording, its words, who says them, a file that is no audio, an
   const opens = async (folder: string, says: string): Promise<void> => {
     await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${folder}`);
     await page.getByRole('button', { name: 'Open it' }).click(SLOW);
-    await expect(page.getByRole('list', { name: 'Models' })).toContainText(`${folder} (${says}`, SLOW);
+    await expect(page.getByRole('list', { name: 'Models in use' })).toContainText(`${folder} (${says}`, SLOW);
   };
   await opens('write-whisper-words', 'speech_to_text) writes what is said');
   await expect(words).not.toContainText('the fan', SLOW);
