@@ -5,6 +5,7 @@ import type { Tensors } from '../../../src/contract/tensors.ts';
 import { startEngine } from '../../../src/server/node/engines.ts';
 import type { Engine } from '../../../src/worker/engines/engine.ts';
 import { loadHandler } from '../../../src/worker/handlers/registry.ts';
+import type { LiveText } from '../../../src/worker/handlers/live-speech.ts';
 import type { SpeechToText, TranscribedText } from '../../../src/worker/tasks/transcription/speech-to-text.ts';
 import { batchContext } from '../../../src/worker/host/context.ts';
 import { OpenHandlers } from '../../../src/worker/host/open-handlers.ts';
@@ -63,6 +64,18 @@ export async function openSpeech(
   const { handler, environment } = await handlers.start(archive, Class, new Recorder());
   return {
     warnings,
+    /** Opens a sequence. @returns what answers its next piece */
+    openSequence() {
+      let state: unknown;
+      return async (input: unknown, params: object = {}): Promise<LiveText> => {
+        const own = { params: [params as never], sequenceIds: ['1'], states: [state] };
+        const context = batchContext(environment, own);
+        const [result] = await handler.handle([input] as never, context);
+        // As it crosses to the page and back.
+        state = structuredClone(context.newStates.get(0));
+        return result as LiveText;
+      };
+    },
     async ask(inputs: readonly unknown[], params: object = {}, resumed?: unknown) {
       const parts: string[] = [];
       const resumes: unknown[] = [];

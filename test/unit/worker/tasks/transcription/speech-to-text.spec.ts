@@ -85,6 +85,35 @@ test('another worker goes on behind the parts that were sent; one that writes an
   );
 });
 
+for (const [repository, timestamps] of [
+  ['write-whisper', undefined],
+  ['write-whisper-words', 'word'],
+  ['write-moonshine', undefined],
+] as const)
+  test(`a live recording whose end is told has the words of the whole: ${repository}`, async () => {
+    const { ask, openSequence } = await openSpeech(repository);
+    const { samples } = sound(3);
+    const params = timestamps && { timestamps };
+    const next = openSequence();
+    // Too short for a hypothesis, and for Moonshine to be heard at all.
+    const first = await next({ samples: samples.slice(0, 500), sampleRate: RATE }, params);
+    expect(first).toEqual({ final: { text: '', parts: [] }, interim: { text: '', parts: [] } });
+    const rest = { samples: samples.slice(500), sampleRate: RATE };
+    const { final, interim } = await next(rest, { ...params, finalize: true });
+    // The resampler keeps one sample back.
+    const heard = { samples: samples.slice(0, -1), sampleRate: RATE };
+    const times = repository !== 'write-moonshine' && { timestamps: timestamps ?? 'segment' };
+    const [whole] = (await ask([heard], { ...times })).rows;
+    expect(final.text).toBe(whole!.text);
+    expect(final.parts.map(({ text }) => text).join('')).toBe(final.text);
+    expect(final.parts.length).toBeGreaterThan(2);
+    expect(interim).toEqual({ text: '', parts: [] });
+    // Words without times of their own have those of their segments, or of the sound.
+    const segments = whole!.parts ?? [{ text: '', start: 0, end: heard.samples.length / RATE }];
+    const known = new Set(segments.map(({ start, end }) => `${start} ${end}`));
+    expect(final.parts.filter(({ start, end }) => !known.has(`${start} ${end}`))).toEqual([]);
+  });
+
 test('what excludes each other, and what the model cannot do, is refused by name', async () => {
   const { ask } = await openSpeech('write-whisper');
   for (const [params, words] of [
