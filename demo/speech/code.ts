@@ -1,9 +1,17 @@
 /** The code that the page shows. */
 
-/** @param model what `load` takes, as code; undefined for the gallery's model, which finds speech */
-export function codeOf(model: string | undefined, isLive: boolean): string {
+/** A model, as the code names it. */
+export interface CodeModel {
+  /** What `load` takes, as code. */
+  readonly model: string;
+  readonly handler: string;
+}
+
+/** @param recognizer undefined for the gallery's model, which finds speech */
+export function codeOf(recognizer: CodeModel | undefined, isLive: boolean): string {
+  const { model, handler } = recognizer ?? {};
   const opened = model
-    ? `const writer = await load(${model}, { handler: 'speech_to_text' });`
+    ? `const writer = await load(${model}, { handler: '${handler}' });`
     : `const vad = await load('/models/vad/', { handler: 'voice_activity_detector' });`;
   const client = model ? 'writer' : 'vad';
   if (!isLive)

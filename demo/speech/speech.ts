@@ -20,7 +20,7 @@ import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import { fetchSample, sampleList } from '../panels/samples.js';
 import { inWords } from '../panels/words.js';
-import { codeOf } from './code.js';
+import { codeOf, type CodeModel } from './code.js';
 import { LiveHearing, paramsOf, transcribe, withSpeakers, type Recognizer, type Word } from './hearing.js';
 import recorded from './recorded.json' with { type: 'json' };
 import { soundStage } from './stage.js';
@@ -31,6 +31,8 @@ interface Opening {
   readonly model: ModelLocation;
   /** Undefined for the gallery's own. */
   readonly name?: string;
+  /** Whether it is a repository, and not a folder. */
+  readonly isRemote?: boolean;
   readonly bytes: number;
   readonly dtype?: string | undefined;
   readonly handler?: string | undefined;
@@ -39,7 +41,7 @@ interface Opening {
 /** A model of the visitor's. */
 interface Opened<Handler extends SpeechToText | SpeakerDiarizer> {
   readonly client: Client<Handler>;
-  readonly name: string;
+  readonly code: CodeModel;
   readonly says: string;
 }
 
@@ -147,8 +149,8 @@ function mount(announce: (text: string) => void): Exhibited {
     },
     {
       changed: () => {},
-      opened: ({ contents: { model, name: of }, bytes, dtype, handler }) =>
-        void open({ model, name: of, bytes, dtype, handler }),
+      opened: ({ contents: { model, name: of, isRemote }, bytes, dtype, handler }) =>
+        void open({ model, name: of, isRemote, bytes, dtype, handler }),
       announce,
     },
   );
@@ -195,8 +197,7 @@ function mount(announce: (text: string) => void): Exhibited {
   }
 
   function showCode(isLive: boolean): void {
-    const model = recognizer && `https://huggingface.co/${recognizer.name}`;
-    code.show(codeOf(model && literal(model), isLive));
+    code.show(codeOf(recognizer?.code, isLive));
   }
 
   // ── The models ───────────────────────────────────────────────────────────────────────────────
@@ -219,7 +220,7 @@ function mount(announce: (text: string) => void): Exhibited {
     opening.abort();
     wanted = what;
     const { signal } = (opening = new AbortController());
-    const { model, name: of = '', bytes, dtype, handler } = what;
+    const { model, name: of = '', isRemote, bytes, dtype, handler } = what;
     progress.start(bytes, 'on the first backend that works');
     try {
       const opened = (await load(model, {
@@ -235,15 +236,16 @@ function mount(announce: (text: string) => void): Exhibited {
       if (signal.aborted) return void opened.dispose();
       const params = RECOGNIZERS.has(is) ? await paramsOf(opened as never, is, signal) : {};
       const says = `${of} (${is}) ${RECOGNIZERS.has(is) ? 'writes what is said' : 'says who speaks'}, on ${on(opened)}.`;
+      const named = { model: literal(isRemote ? `https://huggingface.co/${of}` : `/models/${of}/`), handler: is };
       // What asks the model before it ends with it.
       hearing.abort();
       if (what === OURS) vad = opened as never;
       else if (RECOGNIZERS.has(is)) {
         void recognizer?.client.dispose();
-        recognizer = { client: opened as never, name: of, says, params };
+        recognizer = { client: opened as never, code: named, says, params };
       } else if (is === 'speaker_diarizer') {
         void diarizer?.client.dispose();
-        diarizer = { client: opened as never, name: of, says };
+        diarizer = { client: opened as never, code: named, says };
       } else {
         void opened.dispose();
         throw new Explained(`This is a model of ${is}, which hears no words. The page “Any model” runs it.`);

@@ -25,6 +25,8 @@ import { codeOf } from './code.js';
 interface Opening {
   readonly model: ModelLocation;
   readonly name: string;
+  /** Whether it is a repository, and not a folder. */
+  readonly isRemote: boolean;
   readonly bytes: number;
   readonly dtype: string | undefined;
 }
@@ -90,7 +92,8 @@ function mount(announce: (text: string) => void): Exhibited {
     },
     {
       changed: () => {},
-      opened: ({ contents: { model, name }, bytes, dtype }) => void open({ model, name, bytes, dtype }),
+      opened: ({ contents: { model, name, isRemote }, bytes, dtype }) =>
+        void open({ model, name, isRemote, bytes, dtype }),
       announce,
     },
   );
@@ -139,7 +142,7 @@ function mount(announce: (text: string) => void): Exhibited {
     close();
     wanted = what;
     const { signal } = (opening = new AbortController());
-    const { model, name, bytes, dtype } = what;
+    const { model, name, isRemote, bytes, dtype } = what;
     progress.start(bytes, 'on the first backend that works');
     try {
       const opened = await load(model, {
@@ -156,7 +159,7 @@ function mount(announce: (text: string) => void): Exhibited {
       const how = `${engine}/${backend}${typeof precision === 'string' ? `, ${precision}` : ''}`;
       runs.textContent = `${name} (text_to_speech) runs on ${how}.`;
       note.set('');
-      code.show(codeOf(literal(`https://huggingface.co/${name}`)));
+      code.show(codeOf(literal(isRemote ? `https://huggingface.co/${name}` : `/models/${name}/`)));
       announce('The voice is ready.');
     } catch (error) {
       if (!signal.aborted) failed(error);

@@ -73,9 +73,12 @@ function* gallery(): Generator<readonly [name: string, code: string]> {
     ];
   yield ['likeness', CODE];
   const hub = "'https://huggingface.co/ORG/NAME'";
-  for (const model of [undefined, hub])
+  for (const handler of [undefined, 'speech_to_text', 'speech_recognizer'])
     for (const isLive of [false, true])
-      yield [`speech${model ? '-words' : ''}${isLive ? '-live' : ''}`, codeOfSpeech(model, isLive)];
+      yield [
+        `speech-${handler}${isLive ? '-live' : ''}`,
+        codeOfSpeech(handler === undefined ? undefined : { model: hub, handler }, isLive),
+      ];
   yield ['voices', codeOfVoices(hub)];
   for (const [name, kind] of Object.entries(KINDS)) yield [`people-${name}`, codeOfPeople(kind, ['onnx/wasm'])];
   const image = "document.querySelector('img')!";
