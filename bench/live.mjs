@@ -46,7 +46,7 @@ const writer = await load(pathToFileURL(folder), {
   handler: 'speech_to_text',
   ...(dtype && { config: { engine: { dtype } } }),
 });
-const params = { noSpeechThreshold: 0.4 };
+const params = { noSpeechThreshold: 0.6 };
 const { text: whole } = await writer.predict({ samples: talk, sampleRate }, { params });
 const reference = said.map(({ word }) => word);
 

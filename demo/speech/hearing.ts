@@ -29,8 +29,8 @@ export interface RecognizerParams {
 
 /** From the most exact times to none. Whisper writes words where nothing is said, unless it is told not to. */
 const PARAMS: readonly RecognizerParams[] = [
-  { timestamps: 'word', noSpeechThreshold: 0.4 },
-  { timestamps: 'segment', noSpeechThreshold: 0.4 },
+  { timestamps: 'word', noSpeechThreshold: 0.6 },
+  { timestamps: 'segment', noSpeechThreshold: 0.6 },
   {},
 ];
 

@@ -7,7 +7,7 @@ document.querySelector('button')!.addEventListener('click', async () => {
   const [track] = (await navigator.mediaDevices.getUserMedia({ audio: true })).getAudioTracks();
   const sequence = writer.openSequence();
   for await (const chunk of audioChunks(track!)) {
-    const { final, interim } = await sequence.predict(chunk, { params: { noSpeechThreshold: 0.4 } });
+    const { final, interim } = await sequence.predict(chunk, { params: { noSpeechThreshold: 0.6 } });
     done!.append(final.text);
     maybe!.textContent = interim.text;
   }
