@@ -79,7 +79,7 @@ export const SPECS = {
   'src/server/http/openai/': { node: ['openai'], wasm: ['openai'] },
   'src/server/service-worker/': { wasm: ['service-worker', 'openai', 'interop-killed', 'interop-example'] },
   'src/server/node/': { node: ['load', 'serve', 'operate', 'images', 'soak'] },
-  'src/tools/cli/': { node: ['command', 'serve', 'operate'], packaging: ['package'] },
+  'src/tools/cli/': { node: ['command', 'inspect', 'serve', 'operate'], packaging: ['package'] },
   'src/tools/create/': { packaging: ['create'] },
   'src/tools/testing/': { packaging: ['testing'] },
   'src/tools/vite/': { packaging: ['built', 'dev-server', 'package'] },

@@ -8,19 +8,26 @@ import { formatOf, locateFile, readModelUrl } from '../../shared/model-url.js';
 import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
 import { missingKernels } from './kernel-support.js';
 import { startEngine } from '../../server/node/engines.js';
+import { readSignature } from '../../worker/engines/onnx/signature.js';
 import { readOnnxGraph, type OnnxGraph } from './onnx-graph.js';
 import { operatorsBeyond, readOperatorTable, webglDtypes, type TableName } from './operator-tables.js';
+import { proposalRows, propose, type Declared, type Proposal, type Rows } from './propose.js';
 import { formatBytes, formatCount, formatRows, formatTensor } from './text.js';
 
-type Rows = (readonly [label: string, values: readonly string[]])[];
+/** What a model's file is, and the archive that it may become. */
+interface Inspected {
+  /** To print. */
+  readonly text: string;
+  readonly proposal: Proposal;
+}
 
 /**
  * Describes a model file: its inputs, outputs, operators, operator sets, precision and size, and what each backend
- * lacks for it.
+ * lacks for it, and the archive that it may become.
  * @param source path or URL of an `.onnx` file, or of TensorFlow.js's `model.json`, whose weights lie beside it
  * @throws `model-not-found`, `model-format`, `network`
  */
-export async function inspect(source: string): Promise<string> {
+export async function inspect(source: string): Promise<Inspected> {
   const name = fileName(source);
   const format = formatOf(name);
   if (!format) {
@@ -31,9 +38,10 @@ export async function inspect(source: string): Promise<string> {
     throw new TabServeError('model-format', `${why} ${advice}`);
   }
   const bytes = await readBytes(source);
-  const rows =
+  const { rows, declared } =
     format === 'onnx' ? await describeOnnx(source, name, bytes) : await describeTensorFlow(source, name, bytes);
-  return `${name}\n${formatRows(rows)}`;
+  const proposal = await propose(source, declared);
+  return { text: `${name}\n${formatRows([...rows, ...(await proposalRows(source, proposal))])}`, proposal };
 }
 
 /** Returns whether a path or URL is of a model file, by its name: one of weights or of a graph, not of an archive. */
@@ -58,7 +66,13 @@ export function missingOperators(graph: OnnxGraph, backend: TableName): readonly
   return operatorsBeyond(readOperatorTable(markdown, backend), graph);
 }
 
-async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
+/** What a model's file is. */
+interface Described {
+  readonly rows: Rows;
+  readonly declared: Declared;
+}
+
+async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Described> {
   const graph = readOnnxGraph(bytes);
   const { irVersion, producer, opsets, weights, operators } = graph;
   const opset = Object.entries(opsets).map(([domain, version]) => `${domain} ${version}`);
@@ -69,7 +83,7 @@ async function describeOnnx(source: string, name: string, bytes: Uint8Array): Pr
   const opened = await tryOpening(source, name, bytes, files);
   const webgpu = missingOperators(graph, 'webgpu');
   const webgl = [...missingOperators(graph, 'webgl'), ...webglDtypes(graph)];
-  return [
+  const rows: Rows = [
     ['format', [`ONNX, IR version ${irVersion}${producer && `, made by ${producer}`}`]],
     [
       'size',
@@ -86,6 +100,7 @@ async function describeOnnx(source: string, name: string, bytes: Uint8Array): Pr
     ['onnx/webgpu', webgpu.length > 0 ? wrap(webgpu, 'computes on the CPU, with copies: ') : ['has every operator']],
     ['onnx/webgl', webgl.length > 0 ? wrap(webgl, 'lacks ') : ['has every operator; it serves only after a proof']],
   ];
+  return { rows, declared: readSignature(bytes) };
 }
 
 /**
@@ -110,7 +125,7 @@ async function tryOpening(
   }
 }
 
-async function describeTensorFlow(source: string, name: string, bytes: Uint8Array): Promise<Rows> {
+async function describeTensorFlow(source: string, name: string, bytes: Uint8Array): Promise<Described> {
   const { readWeightsManifest } = await import('../../worker/models/shards.js');
   const json = new TextDecoder().decode(bytes);
   const groups = readWeightsManifest(json, name);
@@ -122,7 +137,7 @@ async function describeTensorFlow(source: string, name: string, bytes: Uint8Arra
   const engine = await startEngine('tfjs/cpu');
   const session = await engine.open(createFiles(files), name, {});
   const missing = await missingKernels(session);
-  return [
+  const rows: Rows = [
     ['format', [`TensorFlow.js ${format ?? (modelTopology.node ? 'graph-model' : 'layers-model')}`]],
     ...(generatedBy || convertedBy
       ? ([['made by', [[generatedBy, convertedBy].filter(Boolean).join(', ')]]] as const)
@@ -139,6 +154,7 @@ async function describeTensorFlow(source: string, name: string, bytes: Uint8Arra
             [`tfjs/${backend}`, kernels.length > 0 ? wrap(kernels, 'lacks ') : ['has every operator']] as const,
         )),
   ];
+  return { rows, declared: session };
 }
 
 interface TensorFlowModel {

@@ -122,6 +122,11 @@ interface Nearest {
 
 /** Returns the handler that reads a model's outputs, by the signatures of the tasks; `base_handler` reads any. */
 export function nearestHandler(inputs: readonly TensorInfo[], outputs: readonly OutputInfo[]): Nearest {
+  return nearestHandlers(inputs, outputs)[0] ?? { handler: 'base_handler', seen: outputs };
+}
+
+/** Returns the handlers that may read a model's outputs, by the signatures of the tasks, the nearest first. */
+export function nearestHandlers(inputs: readonly TensorInfo[], outputs: readonly OutputInfo[]): readonly Nearest[] {
   const reads = contentOf(inputs);
   const found = Object.entries(TASKS).flatMap(([handler, { nearest = [] }]) =>
     nearest.flatMap((signature) => {
@@ -129,7 +134,7 @@ export function nearestHandler(inputs: readonly TensorInfo[], outputs: readonly 
       return seen ? [{ order: signature.order, handler, seen }] : [];
     }),
   );
-  return found.toSorted((a, b) => a.order - b.order)[0] ?? { handler: 'base_handler', seen: outputs };
+  return found.toSorted((a, b) => a.order - b.order);
 }
 
 /** Returns the kind of a model's inputs; undefined for numbers of another kind. */

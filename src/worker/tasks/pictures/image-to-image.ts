@@ -82,7 +82,7 @@ export class ImageToImage extends VisionHandler<Picture> {
   };
 
   static override readonly nearest: readonly Signature[] = [
-    { order: 100, reads: 'images', main: { rank: 4, isLogits: false } },
+    { order: 100, reads: 'images', main: { rank: 4, isLogits: false, channels: 3 } },
   ];
 
   declare readonly configType?: ImageToImageConfig;

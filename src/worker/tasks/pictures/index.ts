@@ -48,6 +48,6 @@ export const PICTURES = {
     takes: 'image',
     architectures: ['ForImageSuperResolution'],
     processor: 'image',
-    nearest: [{ order: 100, reads: 'images', main: { rank: 4, isLogits: false } }],
+    nearest: [{ order: 100, reads: 'images', main: { rank: 4, isLogits: false, channels: 3 } }],
   },
 } as const satisfies Readonly<Record<string, TaskDescriptor>>;

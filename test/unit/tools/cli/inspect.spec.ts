@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { inspect, missingOperators } from '../../../../src/tools/cli/inspect.ts';
+import { inspect as inspectModel, missingOperators } from '../../../../src/tools/cli/inspect.ts';
 import { readOnnxGraph } from '../../../../src/tools/cli/onnx-graph.ts';
 import { webglDtypes } from '../../../../src/tools/cli/operator-tables.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../../../${name}`, import.meta.url));
+const inspect = async (source: string): Promise<string> => (await inspectModel(source)).text;
 const read = (name: string): Uint8Array => readFileSync(path(name));
 
 /** Made by goldens/inspect/make.py with the package onnx. */

@@ -224,7 +224,7 @@ test('float16 weights take half the bytes, in both formats, and the archive pass
   // tell.
   expect(extras).toMatchObject({ models: { onnx: 'digits-float16.onnx', tfjs: 'model-float16.json' } });
   expect(readExtras(JSON.stringify(extras)).alternatives).toEqual([]);
-  expect(await inspect(join(made, 'digits-float16.onnx'))).toMatch(/weights +float16: 52\.4 kB in 4 tensors/);
+  expect((await inspect(join(made, 'digits-float16.onnx'))).text).toMatch(/weights +float16: 52\.4 kB in 4 tensors/);
   expect(readFileSync(join(made, 'MAR-INF/MANIFEST.json'), 'utf8')).toContain(
     '"serializedFile": "digits-float16.onnx"',
   );
