@@ -212,9 +212,9 @@ export const ROOMS = {
   },
   'tools/cli': {
     runs: 'Node',
-    what: '`npx tabserve`: packs, optimizes, checks and tests archives, describes model files, copies the files for pages without a bundler',
-    imports: [...BOTH, 'server', 'server/node', 'tools', 'worker'],
-    packages: ENGINES,
+    what: '`npx tabserve`: packs, optimizes, checks and tests archives, describes model files, copies the files for pages without a bundler, and changes the imports of apps that use transformers.js',
+    imports: [...BOTH, 'page/pipeline', 'server', 'server/node', 'tools', 'worker'],
+    packages: [...ENGINES, 'oxc-parser'],
   },
   'tools/create': {
     runs: 'Node',

@@ -8,15 +8,8 @@ import { isPlainObject } from '../../shared/is-plain-object.js';
 import { load, type LoadOptions } from '../client/connect.js';
 import type { PipelineCalls, PipelineTask } from './calls.js';
 import { addressOf, optionsOf } from './inputs.js';
-import { TASKS } from './tasks.js';
+import { ALIASES, TASKS } from './tasks.js';
 
-/** Other names of tasks, as transformers.js has them. */
-const ALIASES = {
-  asr: 'automatic-speech-recognition',
-  ner: 'token-classification',
-  'sentiment-analysis': 'text-classification',
-  'text-to-speech': 'text-to-audio',
-} as const;
 type Alias = keyof typeof ALIASES;
 type TaskOf<Name extends PipelineTask | Alias> = Name extends Alias ? (typeof ALIASES)[Name] : Name;
 

@@ -5,3 +5,11 @@ import { TEXT_TASKS } from './text-tasks.js';
 
 /** The tasks of pipelines. */
 export const TASKS: Readonly<Record<PipelineTask, Task>> = { ...TEXT_TASKS, ...MEDIA_TASKS };
+
+/** Other names of tasks, as transformers.js has them. */
+export const ALIASES = {
+  asr: 'automatic-speech-recognition',
+  ner: 'token-classification',
+  'sentiment-analysis': 'text-classification',
+  'text-to-speech': 'text-to-audio',
+} as const;

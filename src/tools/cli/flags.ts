@@ -26,6 +26,12 @@ export const ARCHIVE_FLAGS = {
   runtime: TEXT,
 } as const;
 
+export const INSPECT_FLAGS = {
+  write: FLAG,
+  output: { ...TEXT, short: 'o' },
+  force: { ...FLAG, short: 'f' },
+} as const;
+
 export const OPTIMIZE_FLAGS = {
   output: { ...TEXT, short: 'o' },
   weights: TEXT,
@@ -67,6 +73,8 @@ export const BENCH_FLAGS = {
   'warm-up': TEXT,
   report: TEXT,
 } as const;
+
+export const MIGRATE_FLAGS = { 'dry-run': FLAG } as const;
 
 /** Parses the arguments of a command. @throws `model-config` for a flag that does not exist, or has no value */
 export function parse<T extends ParseArgsConfig>(config: T, help = 'tabserve --help'): ReturnType<typeof parseArgs<T>> {

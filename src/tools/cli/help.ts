@@ -31,9 +31,12 @@ const HELP = `Usage:
   tabserve archive --update-hashes FOLDER
     Brings the sizes and hashes in an archive's tabserve.json up to date, after files in its folder were edited. With --check, checks the archive then.
 
-  tabserve inspect FILE|FOLDER|URL
-    Prints a model's inputs, outputs, operators, operator sets, precision and size, and what each backend lacks for it; of an archive, or a repository of
-    Hugging Face's layout, the handler, and the files and sizes of its models, before any weights are downloaded.
+  tabserve inspect FILE|FOLDER|URL [flags]
+    Prints a model's inputs, outputs, operators, operator sets, precision and size, what each backend lacks for it, and the likely handler with a config to
+    paste; of an archive, or a repository of Hugging Face's layout, the handler, and the files and sizes of its models, before any weights are downloaded.
+      --write                  Makes the archive: a folder with the model, the config, and the labels and tokenizer beside it; checks that it opens
+      --output, -o FOLDER      The archive's folder; the model's name here, if it is not given
+      --force, -f              Overwrites an archive that is there
 
   tabserve optimize ARCHIVE [flags]
     Writes an archive with smaller weights, if it still reproduces its golden examples: the model's inputs and outputs stay the same. Prints the sizes, and
@@ -87,6 +90,11 @@ const HELP = `Usage:
 
   tabserve copy FOLDER
     Copies the built-in worker and the engines' files, for esbuild, Rollup, Parcel and pages without a bundler. The option assets names the folder's URL.
+
+  tabserve migrate FILE|FOLDER… [flags]
+    Changes the imports of an app that uses transformers.js: pipeline comes from tabserve/pipeline. Prints by file and line what it does not change, and what
+    differs. It needs the package oxc-parser.
+      --dry-run                Prints the same, and writes nothing
 `;
 
 /** Returns the help of one command, or of all if there is no such command. */

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
-import { createArchive } from './archive.js';
+import { createArchive, type CreatedArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { copyAssets } from './copy.js';
 import { bench } from './bench.js';
 import {
   ARCHIVE_FLAGS,
   BENCH_FLAGS,
+  INSPECT_FLAGS,
+  MIGRATE_FLAGS,
   only,
   OPTIMIZE_FLAGS,
   parse,
@@ -25,9 +27,10 @@ import { readEnvironment } from './serve-environment.js';
 import { testArchive } from './test.js';
 import { formatBytes, printable } from './text.js';
 import { updateHashes } from './update-hashes.js';
+import { checkWriteFlags, soleModel, writeProposal, writeRepository } from './write-proposal.js';
 import { createWorkflowArchive } from './workflow-archive.js';
 
-const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'bench', 'copy'];
+const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'bench', 'copy', 'migrate'];
 
 async function archive(args: readonly string[]): Promise<void> {
   const { values, positionals } = parse({ args: [...args], options: ARCHIVE_FLAGS, allowPositionals: true });
@@ -60,7 +63,11 @@ async function archive(args: readonly string[]): Promise<void> {
     return;
   }
   checkWorkflowFlags(values);
-  const { path, files, checked, warnings } = await (values.workflow ? createWorkflowArchive : createArchive)(values);
+  printCreated(await (values.workflow ? createWorkflowArchive : createArchive)(values));
+}
+
+/** Prints what has been written. */
+function printCreated({ path, files, checked, warnings }: CreatedArchive): void {
   const width = Math.max(...files.map(([file]) => file.length));
   print([path, ...files.map(([file, bytes]) => `  ${file.padEnd(width)}  ${formatBytes(bytes)}`)].join('\n'));
   if (checked !== undefined) print(checked);
@@ -97,9 +104,18 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     case 'archive':
       return await archive(args);
     case 'inspect': {
-      const { positionals } = parse({ args, options: {}, allowPositionals: true });
-      const source = only(positionals, 'inspect', 'file, folder or URL');
-      return print(await (isModelFile(source) ? inspect(source) : inspectRepository(source)));
+      const { values, positionals } = parse({ args, options: INSPECT_FLAGS, allowPositionals: true });
+      const source = await soleModel(only(positionals, 'inspect', 'file, folder or URL'));
+      checkWriteFlags(source, values);
+      if (!isModelFile(source)) {
+        print(await inspectRepository(source));
+        if (values.write) printCreated(await writeRepository(source, values));
+        return;
+      }
+      const { text, proposal } = await inspect(source);
+      print(text);
+      if (values.write) printCreated(await writeProposal(source, proposal, values));
+      return;
     }
     case 'optimize': {
       const { values, positionals } = parse({ args, options: OPTIMIZE_FLAGS, allowPositionals: true });
@@ -142,6 +158,13 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     case 'copy': {
       const { positionals } = parse({ args, options: {}, allowPositionals: true });
       return print(await copyAssets(only(positionals, 'copy', 'folder')));
+    }
+    case 'migrate': {
+      const { values, positionals } = parse({ args, options: MIGRATE_FLAGS, allowPositionals: true });
+      if (positionals.length === 0)
+        throw new TabServeError('model-config', 'migrate takes files and folders. Try: tabserve --help');
+      const { migrate } = await import('./migrate/migrate.js');
+      return await migrate(positionals, values, print);
     }
     case '--version':
       return console.log(VERSION);
