@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
+import { methodSections } from './method-docs.mjs';
 import { paramSchemas, settingTexts } from './param-schemas.mjs';
 import { handlerSources, taskLists } from './task-lists.mjs';
 import { SPECS } from './tests/map.mjs';
@@ -190,6 +191,7 @@ export async function tablesOf(
       .filter(([name]) => !placed.has(name))
       .map(([, section]) => section)
       .join('\n\n'),
+    ...methodSections(),
     rooms: roomsTable(),
     specs: specsTable(),
   };

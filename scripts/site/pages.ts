@@ -11,7 +11,7 @@ export interface SitePage {
   /** The file, from the repository's root. */
   readonly file: string;
   readonly title: string;
-  /** A part of the sidebar and a section of it, e.g. `Tasks · Pictures`. Pages outside the four parts have others. */
+  /** A part of the sidebar and a section of it, e.g. `Tasks · Pictures`. Pages outside the parts have others. */
   readonly group: string;
 }
 

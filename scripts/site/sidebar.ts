@@ -1,9 +1,9 @@
 import type { DefaultTheme } from 'vitepress';
 import type { SitePage } from './pages.ts';
 
-export const PARTS = ['Start', 'Tasks', 'Handlers', 'Operate'] as const;
+export const PARTS = ['Start', 'Tasks', 'Handlers', 'Operate', 'Reference'] as const;
 
-/** Returns the sidebar: the README's index, in four parts with their sections. */
+/** Returns the sidebar: the README's index, in five parts with their sections. */
 export function sidebarOf(pages: readonly SitePage[]): DefaultTheme.SidebarItem[] {
   return PARTS.map((part) => {
     const items: DefaultTheme.SidebarItem[] = [];

@@ -136,7 +136,7 @@ test('npx tabserve: packs an archive, checks it, and describes its model @full',
     );
     await expect(node(folder, tabserve, 'inspct')).rejects.toThrow('inspct is no command; probably inspect is meant.');
     await expect(node(folder, tabserve, 'check', 'digits.mar')).rejects.toThrow(
-      'check is no command. The commands are archive, inspect, optimize, test, serve, bench, copy.',
+      'check is no command. The commands are archive, inspect, optimize, test, serve, bench, copy, migrate.',
     );
     await expect(node(folder, tabserve, 'archive', '--check')).rejects.toThrow('--check takes an archive');
     expect(await node(folder, tabserve, '--version')).toMatch(/^\d+\.\d+\.\d+$/m);

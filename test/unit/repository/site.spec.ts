@@ -19,7 +19,7 @@ test.afterAll(() => rmSync(folder, { recursive: true }));
 
 const textOf = (path: string): string => readFileSync(join(folder, `${path}.md`), 'utf8');
 
-test('every page of docs is in one of the four parts, and a task in Tasks', () => {
+test('every page of docs is in one of the parts, and a task in Tasks', () => {
   const parts: readonly string[] = PARTS;
   for (const { file, group } of pages)
     if (file.startsWith('docs/'))
