@@ -116,7 +116,7 @@ function parameterOf(parameter, tags) {
 
 /** Returns a docblock's text as Markdown, and its tags. */
 function blockOf(node) {
-  const [block] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  const block = ts.getJSDocCommentsAndTags(node).find(ts.isJSDoc);
   const [head, ...rest] = block
     .getText()
     .replace(/^\/\*\*\s?|\s*\*\/$/g, '')

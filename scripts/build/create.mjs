@@ -35,6 +35,8 @@ export async function buildCreate(folder) {
     type: 'module',
     bin: { 'create-tabserve': 'main.js' },
     files: ['main.js', 'models', 'templates'],
+    // Nothing of it is to be imported.
+    exports: { './package.json': './package.json' },
     ...Object.fromEntries(Object.entries(own).filter(([field]) => SHARED.has(field))),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

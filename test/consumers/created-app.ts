@@ -10,14 +10,23 @@ import { node } from '../packaging/app.ts';
 import { once } from '../packaging/once.ts';
 import { npm } from './fresh-app.ts';
 
-/** Returns the folder of `create-tabserve`, packed and installed by npm, once for all apps. */
-const installCreate = (): Promise<string> =>
-  once('create', async (folder) => {
+/** Returns the tarball of `create-tabserve`, packed by npm once for all apps. */
+export async function packCreate(): Promise<string> {
+  const folder = await once('create-packed', async (folder) => {
     await node('.', fileURLToPath(new URL('../../scripts/build/create.mjs', import.meta.url)), join(folder, 'package'));
     await promisify(execFile)('npm', ['pack', '--silent', './package'], { cwd: folder });
-    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  });
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith('.tgz'))!,
+  );
+}
+
+/** Returns a folder in which `create-tabserve` is installed by npm, once for all apps. */
+const installCreate = (): Promise<string> =>
+  once('create', async (folder) => {
     writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-    await npm(folder, 'install', `./${tarball}`, '--no-audit', '--no-fund');
+    await npm(folder, 'install', await packCreate(), '--no-audit', '--no-fund');
   });
 
 /**
@@ -58,7 +67,8 @@ export async function testApp(app: string): Promise<string> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port that nothing listens on. */
+export async function freePort(): Promise<number> {
   return await new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as AddressInfo;

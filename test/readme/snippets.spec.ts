@@ -17,10 +17,10 @@ const pages = [
 
 /**
  * What is no program: commands, a tree of files, headers. What has a test of its own: the archives of
- * docs/model-config.md, and how each is asked.
+ * docs/model-config.md, and how each is asked; the signatures of docs/methods.md, which are those of the sources.
  */
 const isProgram = (page: string, language: string): boolean =>
-  page !== 'docs/model-config.md' && !['sh', 'text', 'mermaid', 'http'].includes(language);
+  !['docs/model-config.md', 'docs/methods.md'].includes(page) && !['sh', 'text', 'mermaid', 'http'].includes(language);
 
 interface Block {
   readonly page: string;
