@@ -15,8 +15,9 @@ const publint = fileURLToPath(new URL('../../node_modules/publint/src/cli.js', i
 test('publint and attw find nothing in both packages', async ({ tarball }) => {
   for (const one of [tarball, await packCreate()]) {
     expect(await node('.', publint, 'run', one, '--strict')).toContain('All good!');
+    // It ends with an error if it finds a problem. What `require` sees is ignored: both are ES modules.
     const { stdout } = await run('npx', ['--yes', ATTW, one, '--profile', 'esm-only', '--format', 'ascii']);
-    expect(stdout).toContain('No problems found');
+    expect(stdout).toContain('node16 (from ESM): 🟢');
   }
 });
 
