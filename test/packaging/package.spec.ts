@@ -135,6 +135,8 @@ test('npx tabserve: packs an archive, checks it, and describes its model @full',
       '--serialised-file is no flag; probably --serialized-file is meant.',
     );
     await expect(node(folder, tabserve, 'inspct')).rejects.toThrow('inspct is no command; probably inspect is meant.');
+    // A parser is the app's to install.
+    await expect(node(folder, tabserve, 'migrate', 'main.js')).rejects.toThrow('npm i -D oxc-parser');
     await expect(node(folder, tabserve, 'check', 'digits.mar')).rejects.toThrow(
       'check is no command. The commands are archive, inspect, optimize, test, serve, bench, copy, migrate.',
     );
