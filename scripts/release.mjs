@@ -4,7 +4,7 @@
  *
  * `npm run release -- VERSION --publish` changes nothing, checks the same, and publishes both with provenance. CI runs it.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -44,10 +44,12 @@ const tarballs = readdirSync(packed)
   // create-tabserve names a version of tabserve, which must be there.
   .toSorted((a, b) => b.localeCompare(a));
 
-if (values.publish)
+if (values.publish) {
   for (const name of tarballs)
-    run('npm', 'publish', `dist-create/${name}`, '--provenance', '--access', 'public', '--tag', tagOf(version));
-else
+    // After a run that was interrupted, one of them may be there.
+    if (!isPublished(name.replace(/-(?=\d)/, '@').replace(/\.tgz$/, '')))
+      run('npm', 'publish', `./dist-create/${name}`, '--provenance', '--access', 'public', '--tag', tagOf(version));
+} else
   console.log(
     [
       `\nReady: ${tarballs.join(', ')} in dist-create.`,
@@ -67,6 +69,13 @@ function whyNot() {
     env: process.env,
     isClean: execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }) === '',
   });
+}
+
+/** Returns whether the registry has a version, such as tabserve@1.0.0. */
+function isPublished(one) {
+  return (
+    spawnSync('npm', ['view', one, 'version'], { encoding: 'utf8', shell: process.platform === 'win32' }).stdout !== ''
+  );
 }
 
 /** A version such as 1.0.0-beta.1 is installed by those who ask for it. */
