@@ -20,7 +20,9 @@ if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? '')) fail('Usage: npm run relea
 const read = (path) => readFileSync(root + path, 'utf8');
 const edit = (path, change) => writeFileSync(root + path, change(read(path)));
 const run = (command, ...args) =>
-  execFileSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  execFileSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', env });
+/** npm takes the token of its registry from the environment, too. */
+const env = { ...process.env };
 
 if (values.publish) {
   const found = whyNot();
@@ -45,6 +47,8 @@ const tarballs = readdirSync(packed)
   .toSorted((a, b) => b.localeCompare(a));
 
 if (values.publish) {
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+  env[`npm_config_${registry.replace(/^https?:/, '')}:_authToken`] = process.env.NODE_AUTH_TOKEN;
   for (const name of tarballs)
     // After a run that was interrupted, one of them may be there.
     if (!isPublished(name.replace(/-(?=\d)/, '@').replace(/\.tgz$/, '')))
