@@ -79,7 +79,8 @@ const LIMITS = [
   // 78 of them are the engine of chat templates: its modules, their types, and its script in two bundles.
   // 50 more are speakers and CLAP: their modules, their types, and their scripts in two bundles.
   // 20 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
-  { what: 'the build', limit: 2987, measure: all },
+  // 23 more are live words, and the command line's migrate and inspect --write.
+  { what: 'the build', limit: 3012, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
