@@ -27,6 +27,7 @@ const REPOSITORIES = {
   'onnx-community/pyannote-segmentation-3.0': 'test/models/tasks/diarize-alone/',
   'onnx-community/wespeaker-voxceleb-resnet34-LM': 'test/models/tasks/speaker-wespeaker/',
   'onnx-community/whisper-tiny': 'test/models/tasks/write-whisper/',
+  'onnx-community/whisper-tiny.en': 'test/models/tasks/write-whisper/',
   'onnx-community/whisper-tiny_timestamped': 'test/models/tasks/write-whisper-words/',
   'sentence-transformers/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
 };

@@ -1,6 +1,7 @@
 // The samples of docs/tasks and of the migration pages run, with a small model of the same task in each repository's
 // place. What the models answer is compared with Python elsewhere; here each sample gets an answer of its form.
 import { existsSync, readdirSync } from 'node:fs';
+import type { Page } from '@playwright/test';
 import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
 
@@ -43,7 +44,7 @@ test('every sample of these pages has a test @once', () => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name.replace('.ts', '')}`),
   );
-  expect(names.toSorted()).toEqual([...Object.keys(SAMPLES), 'tasks/click', 'tasks/keywords'].toSorted());
+  expect(names.toSorted()).toEqual([...Object.keys(SAMPLES), 'tasks/click', 'tasks/keywords', 'tasks/live'].toSorted());
 });
 
 for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
@@ -69,18 +70,8 @@ for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
     await page.context().unrouteAll();
   });
 
-test('tasks/keywords.ts: a keyword from a microphone @once @full', async ({ page }) => {
-  const lines: string[] = [];
-  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
-  page.on('pageerror', (error) => lines.push(String(error)));
-  const files = { 'hey_jarvis_v0.1.onnx': 'hey_tab.onnx' };
-  await page.context().route('/models/wake/*', async (route) => {
-    const name = new URL(route.request().url()).pathname.split('/').at(-1)!;
-    const path = `test/models/tasks/spot-keyword/${(files as Record<string, string>)[name] ?? name}`;
-    await route.fulfill(existsSync(path) ? { path } : { status: 404 });
-  });
-  await page.goto('/test/browser/pages/readme.html');
-  await page.setContent('<button>Listen</button>');
+/** Makes a recording what the page's microphone hears: the track ends with it. */
+async function speakIntoMicrophone(page: Page): Promise<void> {
   await page.evaluate(() => {
     navigator.mediaDevices.getUserMedia = async () => {
       const context = new AudioContext();
@@ -94,6 +85,38 @@ test('tasks/keywords.ts: a keyword from a microphone @once @full', async ({ page
       return destination.stream;
     };
   });
+}
+
+test('tasks/live.ts: words appear while a microphone hears them @once @full', async ({ page }) => {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await answerAsHub(page.context());
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<button>Listen</button><p><span></span><span></span></p>');
+  await speakIntoMicrophone(page);
+  await page.addScriptTag({
+    content: `import('/test/readme/tasks/live.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+  });
+  await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('done');
+  await page.getByRole('button').click();
+  await expect(page.locator('p')).not.toHaveText('', { timeout: 60_000 });
+  expect(errors).toEqual([]);
+  await page.context().unrouteAll();
+});
+
+test('tasks/keywords.ts: a keyword from a microphone @once @full', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  const files = { 'hey_jarvis_v0.1.onnx': 'hey_tab.onnx' };
+  await page.context().route('/models/wake/*', async (route) => {
+    const name = new URL(route.request().url()).pathname.split('/').at(-1)!;
+    const path = `test/models/tasks/spot-keyword/${(files as Record<string, string>)[name] ?? name}`;
+    await route.fulfill(existsSync(path) ? { path } : { status: 404 });
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<button>Listen</button>');
+  await speakIntoMicrophone(page);
   await page.addScriptTag({
     content: `import('/test/readme/tasks/keywords.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
   });
