@@ -11,7 +11,7 @@ import { startEngine } from '../../server/node/engines.js';
 import { readSignature } from '../../worker/engines/onnx/signature.js';
 import { readOnnxGraph, type OnnxGraph } from './onnx-graph.js';
 import { operatorsBeyond, readOperatorTable, webglDtypes, type TableName } from './operator-tables.js';
-import { proposalRows, propose, type Declared, type Proposal, type Rows } from './propose.js';
+import { nextStep, proposalRows, propose, type Declared, type Proposal, type Rows } from './propose.js';
 import { formatBytes, formatCount, formatRows, formatTensor } from './text.js';
 
 /** What a model's file is, and the archive that it may become. */
@@ -25,9 +25,10 @@ interface Inspected {
  * Describes a model file: its inputs, outputs, operators, operator sets, precision and size, and what each backend
  * lacks for it, and the archive that it may become.
  * @param source path or URL of an `.onnx` file, or of TensorFlow.js's `model.json`, whose weights lie beside it
+ * @param writes whether the archive is made next, so that nothing has to say how
  * @throws `model-not-found`, `model-format`, `network`
  */
-export async function inspect(source: string): Promise<Inspected> {
+export async function inspect(source: string, writes = false): Promise<Inspected> {
   const name = fileName(source);
   const format = formatOf(name);
   if (!format) {
@@ -38,10 +39,12 @@ export async function inspect(source: string): Promise<Inspected> {
     throw new TabServeError('model-format', `${why} ${advice}`);
   }
   const bytes = await readBytes(source);
-  const { rows, declared } =
+  const { rows, declared, isBroken } =
     format === 'onnx' ? await describeOnnx(source, name, bytes) : await describeTensorFlow(source, name, bytes);
   const proposal = await propose(source, declared);
-  return { text: `${name}\n${formatRows([...rows, ...(await proposalRows(source, proposal))])}`, proposal };
+  // Nothing follows for a model that does not open: its row says why.
+  const next: Rows = writes || isBroken ? [] : [['next', [nextStep(source, proposal)]]];
+  return { text: `${name}\n${formatRows([...rows, ...(await proposalRows(proposal)), ...next])}`, proposal };
 }
 
 /** Returns whether a path or URL is of a model file, by its name: one of weights or of a graph, not of an archive. */
@@ -70,6 +73,8 @@ export function missingOperators(graph: OnnxGraph, backend: TableName): readonly
 interface Described {
   readonly rows: Rows;
   readonly declared: Declared;
+  /** Whether the model does not open, and so no archive of it does. */
+  readonly isBroken?: boolean;
 }
 
 async function describeOnnx(source: string, name: string, bytes: Uint8Array): Promise<Described> {
@@ -80,7 +85,7 @@ async function describeOnnx(source: string, name: string, bytes: Uint8Array): Pr
     (one) => `${one.dtype}: ${formatBytes(one.bytes)} in ${formatCount(one.tensors, 'tensor')}`,
   );
   const files: Record<string, Uint8Array> = {};
-  const opened = await tryOpening(source, name, bytes, files);
+  const fault = await tryOpening(source, name, bytes, files);
   const webgpu = missingOperators(graph, 'webgpu');
   const webgl = [...missingOperators(graph, 'webgl'), ...webglDtypes(graph)];
   const rows: Rows = [
@@ -96,32 +101,33 @@ async function describeOnnx(source: string, name: string, bytes: Uint8Array): Pr
     ['outputs', graph.outputs.map(formatTensor)],
     ['weights', precision.length > 0 ? precision : ['none']],
     ['operators', wrap(operators.map(({ name: operator, count }) => `${operator} ${count}`))],
-    ['onnx/wasm', [opened]],
+    ['onnx/wasm', [fault === undefined ? 'opens (tried under Node)' : `does not open: ${fault}`]],
     ['onnx/webgpu', webgpu.length > 0 ? wrap(webgpu, 'computes on the CPU, with copies: ') : ['has every operator']],
     ['onnx/webgl', webgl.length > 0 ? wrap(webgl, 'lacks ') : ['has every operator; it serves only after a proof']],
   ];
-  return { rows, declared: readSignature(bytes) };
+  return { rows, declared: readSignature(bytes), isBroken: fault !== undefined };
 }
 
 /**
  * Opens the model in the WASM build that the browser runs, too.
  * @param files gets the model, and the files beside it that hold its large tensors
+ * @returns why it does not open; undefined if it does
  */
 async function tryOpening(
   source: string,
   name: string,
   bytes: Uint8Array,
   files: Record<string, Uint8Array>,
-): Promise<string> {
+): Promise<string | undefined> {
   files[name] = bytes;
   try {
     for (const path of readExternalData(bytes)) files[besideModel(name, path)] = await readBytes(sibling(source, path));
     const engine = await startEngine('onnx/wasm');
     const session = await engine.open(createFiles(files), name, {});
     await session[Symbol.asyncDispose]();
-    return 'opens (tried under Node)';
+    return undefined;
   } catch (error) {
-    return `does not open: ${messageOf(error as Error)}`;
+    return messageOf(error as Error);
   }
 }
 

@@ -112,7 +112,7 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
         if (values.write) printCreated(await writeRepository(source, values));
         return;
       }
-      const { text, proposal } = await inspect(source);
+      const { text, proposal } = await inspect(source, values.write);
       print(text);
       if (values.write) printCreated(await writeProposal(source, proposal, values));
       return;

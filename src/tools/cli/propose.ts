@@ -74,19 +74,22 @@ export async function propose(source: string, declared: Declared): Promise<Propo
 }
 
 /** Returns the rows of `inspect` that answer what to do with the model. */
-export async function proposalRows(source: string, proposal: Proposal): Promise<Rows> {
-  const { handler, others, reason, missing, opensAlone } = proposal;
+export async function proposalRows(proposal: Proposal): Promise<Rows> {
+  const { handler, others, reason, missing } = proposal;
   const config = await configText(proposal);
   const or = others.length > 0 ? [`or ${others.join(', ')}`] : [];
-  const next = opensAlone
-    ? `load('…/${basename(source)}') opens it as it is, and so does tabserve serve`
-    : `npx tabserve inspect ${source} --write makes the archive ${archiveName(source)}`;
   return [
     ['handler', [`${handler}, ${reason}`, ...or]],
     ['config', config === '' ? ["none: the handler's defaults"] : config.trimEnd().split('\n')],
     ['missing', missing],
-    ['next', [next]],
   ];
+}
+
+/** Returns how the model is opened. */
+export function nextStep(source: string, { opensAlone }: Proposal): string {
+  return opensAlone
+    ? `load('…/${basename(source)}') opens it as it is, and so does tabserve serve`
+    : `npx tabserve inspect ${source} --write makes the archive ${archiveName(source)}`;
 }
 
 /** Returns the text of a `model-config.yaml`; empty if the handler needs none. */

@@ -69,6 +69,13 @@ test('an ONNX model with external data is opened with it, and its size is that o
   expect(outside).toMatch(/onnx\/wasm +does not open: .*expected the path of a file in its own folder/);
 });
 
+test('says what comes next, unless the model does not open', async () => {
+  expect(await inspect(path('public/models/digits/digits.onnx'))).toMatch(
+    /\n  next +npx tabserve inspect .+ --write makes/,
+  );
+  expect(await inspect(path('test/models/missing_op.onnx'))).not.toMatch(/\n  next /);
+});
+
 test('describes an ONNX file', async () => {
   const text = await inspect(path('public/models/digits/digits.onnx'));
   for (const part of [
