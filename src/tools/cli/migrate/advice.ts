@@ -42,7 +42,10 @@ const OPTIONS: Readonly<Record<string, string>> = {
 
 export function adviceForName(name: string): string {
   const [, advice] = NAMES.find(([start]) => name.startsWith(start)) ?? [];
-  return advice ?? 'tabserve/pipeline exports pipeline alone';
+  if (advice) return advice;
+  return name.endsWith('Pipeline')
+    ? 'use the type Pipeline of tabserve/pipeline with the task, such as Pipeline<"feature-extraction">'
+    : 'tabserve/pipeline has no such export';
 }
 
 export function adviceForSetting(setting: string): string {

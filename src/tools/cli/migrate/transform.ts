@@ -28,19 +28,20 @@ export function transform(parse: Parse, file: string, text: string): Transformed
   const imports = importsOf(program, text);
   const notes: Note[] = [];
   const add = ({ start }: Node, message: string): void => void notes.push({ line: lineOf(text, start), message });
-  let isBlocked = false;
+  const blockers = new Set<number>();
   for (const call of [...imports.calls, ...callsOf(program, imports)])
     for (const { at, message, blocks } of differencesOf(call)) {
       add(at, message);
-      isBlocked ||= blocks;
+      if (blocks) blockers.add(lineOf(text, at.start));
     }
   for (const { at, name } of imports.others) add(at, `${name} stays: ${adviceForName(name)}`);
   for (const { at, setting } of settingsOf(program, imports)) add(at, `env.${setting}: ${adviceForSetting(setting)}`);
   for (const at of imports.unchanged) add(at, "not changed: import { pipeline } by its name, from 'tabserve/pipeline'");
   for (const at of otherMentions(program))
     add(at, "not changed: npm install tabserve, and import { pipeline } from 'tabserve/pipeline'");
-  if (isBlocked)
-    for (const { start } of imports.edits) add({ start } as Node, 'the import stays because of such calls');
+  const isBlocked = blockers.size > 0;
+  const where = `line${blockers.size > 1 ? 's' : ''} ${[...blockers].toSorted((a, b) => a - b).join(', ')}`;
+  if (isBlocked) for (const { start } of imports.edits) add({ start } as Node, `the import stays because of ${where}`);
   notes.sort((a, b) => a.line - b.line);
   return { text: isBlocked ? text : apply(text, imports.edits), notes };
 }
