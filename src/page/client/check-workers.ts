@@ -16,6 +16,6 @@ export function checkWorkers(isBuiltIn: boolean): void {
   if (isBuiltIn && typeof Worker === 'undefined')
     throw new TabServeError(
       'unsupported',
-      'There are no Web Workers here: this is a server, or another environment that is not a page. Call load() or initialize() in the browser, in a page.',
+      'There are no Web Workers here: this is a server, or another environment that is not a page. Call load() or initialize() in the browser, in a page; under Node, use load() of tabserve/node.',
     );
 }
