@@ -292,6 +292,9 @@ function mount(announce: (text: string) => void): Exhibited {
     words = undefined;
     samples.select((chosen = sample));
     note.set('');
+    // What was heard of the last one does not belong to this one, which may be unreadable.
+    headline('Nothing heard yet');
+    view.says('');
     await stage.show(file);
     if (recording === file) void hear();
   }
