@@ -260,8 +260,10 @@ function mount(announce: (text: string) => void): Exhibited {
   }
 
   async function playRecord(): Promise<void> {
-    if (field.value.trim() !== RECORDED.text)
+    if (field.value.trim() !== RECORDED.text) {
+      if (wanted && !opening.signal.aborted) return note.set('The voice is still being opened.');
       return note.failed(new Explained('No voice is open. Open one below, and it speaks your text.'));
+    }
     await again(0);
   }
 
