@@ -634,7 +634,7 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
 async function openFolder(page: Page, repository: string, handler: string, photo?: string): Promise<unknown> {
   const folder = repository.includes('/') ? repository : `tasks/${repository}`;
   await page.locator('input[webkitdirectory]').setInputFiles(`test/models/${folder}`);
-  await expect(page.getByRole('list', { name: 'Models in use' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
+  await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(`${handler} runs on onnx/`)).toBeVisible(SLOW);
   if (photo !== undefined) await sample(page, photo).click();
