@@ -49,9 +49,11 @@ class Found implements Imports {
   readonly others: OtherName[] = [];
   readonly unchanged: Node[] = [];
   readonly #text: string;
+  readonly #lineEnd: string;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
   }
 
   /** Adds the import that the package's name belongs to. */
@@ -72,10 +74,7 @@ class Found implements Imports {
 
   #addImport({ specifiers, start, end, importKind }: ImportDeclaration, source: Node): void {
     const isPipeline = (one: (typeof specifiers)[number]): boolean =>
-      importKind !== 'type' &&
-      one.type === 'ImportSpecifier' &&
-      one.importKind !== 'type' &&
-      nameOf(one.imported) === PIPELINE;
+      one.type === 'ImportSpecifier' && nameOf(one.imported) === PIPELINE;
     const own = specifiers.filter(isPipeline);
     const others = specifiers.filter((one) => !isPipeline(one));
     for (const { local } of own) this.pipelines.add(local.name);
@@ -90,15 +89,17 @@ class Found implements Imports {
     const rest = [...direct, ...(named.length > 0 ? [names(named)] : [])].join(', ');
     const tail = this.#text.slice(source.end, end);
     const semicolon = tail.endsWith(';') ? ';' : '';
-    this.edits.push({
-      start,
-      end,
-      text: `import ${names(own)} from ${this.#quoted(source)}${semicolon}\nimport ${rest} from ${this.#of(source)}${tail}`,
-    });
+    const keyword = importKind === 'type' ? 'import type' : 'import';
+    const lines = [
+      ...this.#commentsBetween(specifiers, start, source.start),
+      `${keyword} ${names(own)} from ${this.#quoted(source)}${semicolon}`,
+      `${keyword} ${rest} from ${this.#of(source)}${tail}`,
+    ];
+    this.edits.push({ start, end, text: lines.join(this.#lineEnd) });
   }
 
   /** `const { pipeline } = require(…)`. */
-  #addPattern({ init, start, end }: VariableDeclarator, { properties }: ObjectPattern, source: Node): void {
+  #addPattern({ id, init, start, end }: VariableDeclarator, { properties }: ObjectPattern, source: Node): void {
     const own = properties.filter((one) => one.type === 'Property' && nameOf(one.key) === PIPELINE);
     const others = properties.filter((one) => !own.includes(one));
     for (const one of own)
@@ -112,11 +113,11 @@ class Found implements Imports {
     const names = (list: typeof properties): string => `{ ${list.map((one) => this.#of(one)).join(', ')} }`;
     const before = this.#text.slice(init!.start, source.start);
     const after = this.#text.slice(source.end, init!.end);
-    this.edits.push({
-      start,
-      end,
-      text: `${names(own)} = ${before}${this.#quoted(source)}${after}, ${names(others)} = ${this.#of(init!)}`,
-    });
+    const lines = [
+      ...this.#commentsBetween(properties, start, id.end),
+      `${names(own)} = ${before}${this.#quoted(source)}${after}, ${names(others)} = ${this.#of(init!)}`,
+    ];
+    this.edits.push({ start, end, text: lines.join(this.#lineEnd) });
   }
 
   /** `(await import(…)).pipeline`. */
@@ -124,6 +125,14 @@ class Found implements Imports {
     if (user?.type === 'CallExpression' && user.callee === member) this.calls.push(user);
     if (user?.type === 'VariableDeclarator' && user.id.type === 'Identifier') this.pipelines.add(user.id.name);
     this.#replace(source);
+  }
+
+  /** Returns the comments before, between and after nodes, which are written anew without them. */
+  #commentsBetween(nodes: readonly Node[], start: number, end: number): readonly string[] {
+    const gaps = [...nodes, undefined].map((node, at) =>
+      this.#text.slice(at === 0 ? start : nodes[at - 1]!.end, node?.start ?? end),
+    );
+    return gaps.flatMap((gap) => gap.match(/\/\/.*|\/\*[^]*?\*\//g) ?? []);
   }
 
   #replace(source: Node): void {

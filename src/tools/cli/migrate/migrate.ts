@@ -1,4 +1,5 @@
 /** `tabserve migrate`: changes the imports of an app that uses transformers.js. */
+import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, TabServeError } from '../../../contract/errors.js';
@@ -30,27 +31,39 @@ export async function migrate(
   const parse = await loadParser();
   let [changed, notes] = [0, 0];
   for (const path of (await Promise.all(paths.map(filesOf))).flat()) {
-    const text = await readFile(path, 'utf8');
+    const bytes = await readFile(path);
+    const text = bytes.toString();
     if (!PACKAGES.some((name) => text.includes(name))) continue;
-    const made = SCRIPTS.test(path) ? transformed(parse, path, text) : untouched(text);
+    let made = SCRIPTS.test(path) ? transformed(parse, path, bytes) : untouched(text);
+    if (made.text !== text && !flags['dry-run'])
+      made = await writeFile(path, made.text).then(
+        () => made,
+        (error: Error) => notChanged(text, error),
+      );
     for (const { line, message } of made.notes) print(`${path}:${line}  ${message}`);
     notes += made.notes.length;
     if (made.text === text) continue;
     changed++;
     print(`${path}  ${flags['dry-run'] ? 'would change' : 'changed'}`);
-    if (!flags['dry-run']) await writeFile(path, made.text);
   }
   print(
     `${formatCount(changed, 'file')} ${flags['dry-run'] ? 'would change' : 'changed'}, ${formatCount(notes, 'note')}`,
   );
 }
 
-function transformed(parse: Parse, path: string, text: string): Transformed {
+function transformed(parse: Parse, path: string, bytes: Buffer): Transformed {
+  const text = bytes.toString();
   try {
+    // Other bytes would be lost when the text is written.
+    if (!isUtf8(bytes)) throw new TabServeError('invalid-input', 'it is not encoded in UTF-8');
     return transform(parse, path, text);
   } catch (error) {
-    return { text, notes: [{ line: 1, message: `not changed: ${messageOf(error as Error)}` }] };
+    return notChanged(text, error as Error);
   }
+}
+
+function notChanged(text: string, error: Error): Transformed {
+  return { text, notes: [{ line: 1, message: `not changed: ${messageOf(error)}` }] };
 }
 
 /** Returns where a file that is no script names the package. */
@@ -64,8 +77,20 @@ function untouched(text: string): Transformed {
 async function filesOf(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined);
   if (!found) throw new TabServeError('model-not-found', `There is no file or folder ${path}.`);
-  if (!found.isDirectory()) return [path];
-  const names = (await readdir(path)).filter((name) => !LEFT_OUT.test(name)).toSorted();
-  const inside = await Promise.all(names.map((name) => filesOf(join(path, name))));
-  return inside.flat().filter((file) => SCRIPTS.test(file) || WITH_SCRIPTS.test(file));
+  return found.isDirectory() ? await filesIn(path) : [path];
+}
+
+/** Links are left out: they may lead nowhere, out of the app, or back to a folder that contains them. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true }))
+    .filter(({ name }) => !LEFT_OUT.test(name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return await filesIn(path);
+      return entry.isFile() && (SCRIPTS.test(path) || WITH_SCRIPTS.test(path)) ? [path] : [];
+    }),
+  );
+  return found.flat();
 }

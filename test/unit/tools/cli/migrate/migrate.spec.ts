@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
@@ -46,4 +46,26 @@ test('--dry-run prints the same and writes nothing; a path that is not there is 
   expect(printed).toContain('src/a.ts  would change');
   expect(read('src/a.ts')).toBe(FILES['src/a.ts']);
   await expect(migrate(['nothing.js'], {}, () => {})).rejects.toMatchObject({ code: 'model-not-found' });
+});
+
+test('links in a folder are left out, and a file that is not UTF-8 keeps its bytes', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-'));
+  const file = (name: string): string => join(folder, name);
+  writeFileSync(file('a.js'), IMPORT);
+  const latin = Buffer.from(`${IMPORT}// café`, 'latin1');
+  writeFileSync(file('latin.js'), latin);
+  symlinkSync('nowhere', file('broken.js'));
+  symlinkSync('a.js', file('again.js'));
+  symlinkSync('.', file('loop'));
+  const printed: string[] = [];
+  await migrate([folder], {}, (line) => printed.push(line.replace(`${folder}/`, '')));
+  expect(printed).toEqual([
+    'a.js  changed',
+    'latin.js:1  not changed: it is not encoded in UTF-8',
+    '1 file changed, 1 note',
+  ]);
+  expect(readFileSync(file('latin.js'))).toEqual(latin);
+  // A second run finds nothing more to change.
+  await migrate([folder], {}, (line) => printed.push(line.replace(`${folder}/`, '')));
+  expect(printed.at(-1)).toBe('0 files changed, 1 note');
 });

@@ -26,6 +26,16 @@ test.describe('changes the import of pipeline', () => {
       `import { pipeline } from 'tabserve/pipeline';\nimport all, { env } from '@huggingface/transformers';`,
     ],
     [
+      'between comments, which stay',
+      `import {\n  // the one\n  pipeline, // here\n  env, /* there */\n} from '@huggingface/transformers'; // last`,
+      `// the one\n// here\n/* there */\nimport { pipeline } from 'tabserve/pipeline';\nimport { env } from '@huggingface/transformers'; // last`,
+    ],
+    [
+      'in a file of Windows',
+      `import { pipeline, env } from '@huggingface/transformers';\r\nenv;\r\n`,
+      `import { pipeline } from 'tabserve/pipeline';\r\nimport { env } from '@huggingface/transformers';\r\nenv;\r\n`,
+    ],
+    [
       'CommonJS',
       `const { pipeline } = require('@xenova/transformers');`,
       `const { pipeline } = require('tabserve/pipeline');`,
