@@ -16,7 +16,7 @@ export function underivable(
   advice: string,
 ): TabServeError {
   const given = value === undefined ? 'is missing' : `is ${describeValue(value)}`;
-  return new TabServeError('model-config', `${file}: ${field} ${given}; expected ${expected}. ${advice}`);
+  return new TabServeError('model-config', `${file}: ${field} ${given}; expected ${expected}. ${advice}`.trimEnd());
 }
 
 /** Returns the first of `architectures`; undefined if there is none. */

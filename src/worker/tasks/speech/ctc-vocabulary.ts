@@ -66,13 +66,14 @@ async function readPieces(files: Files, settings: Json): Promise<CtcWriter> {
     ),
   ]);
   const blankText = tokenOf(settings['pad_token'], '<pad>');
-  return pieceWriter(ids, blankOf(ids.get(blankText), blankText, TOKENIZER), TOKENIZER);
+  const blank = blankOf(ids.get(blankText), blankText, TOKENIZER);
+  return pieceWriter(new Map([...ids].map(([piece, id]) => [id, piece])), blank, TOKENIZER);
 }
 
-/** Returns how a CTC model of pieces writes. @param ids the number of each piece @param file that they are from */
-export function pieceWriter(ids: ReadonlyMap<string, number>, blank: number, file: string): CtcWriter {
+/** Returns how a CTC model of pieces writes. @param pieces by their numbers @param file that they are from */
+export function pieceWriter(pieces: ReadonlyMap<number, string>, blank: number, file: string): CtcWriter {
   const vocabulary: CtcVocabulary = {
-    texts: new Map([...ids].map(([piece, id]) => [id, textOfPiece(piece)])),
+    texts: new Map([...pieces].map(([id, piece]) => [id, textOfPiece(piece)])),
     blank,
     unknown: '',
     delimiter: undefined,
@@ -80,7 +81,7 @@ export function pieceWriter(ids: ReadonlyMap<string, number>, blank: number, fil
     isLowerCase: false,
   };
   return {
-    last: Math.max(...ids.values()),
+    last: Math.max(...pieces.keys()),
     file,
     partsOf: (heard) => decodeFrames(idsOf(heard), vocabulary),
     textOf: joinPieces,

@@ -21,6 +21,8 @@ export const NEMO_VOCABULARY = 'vocab.txt';
 
 const RATE = 16_000;
 const BLANK = '<blk>';
+/** The largest number that a config may give: models have some hundred mels, and ten tokens in a frame. */
+const MOST = 1000;
 /** The inputs: the spectrogram, and how many of its frames are no padding. */
 const [SOUND, LENGTH] = ['audio_signal', 'length'];
 
@@ -31,13 +33,19 @@ const [SOUND, LENGTH] = ['audio_signal', 'length'];
 export async function openNemo(model: Session, context: Context, config: Json): Promise<Recognizer> {
   const sizeOf = (key: string, usual: number): number => {
     const { [key]: size = usual } = config;
-    if (Number.isSafeInteger(size) && (size as number) > 0) return size as number;
-    throw underivable(HF_CONFIG, key, size, 'a whole number above 0', 'Take the file of the model that was exported.');
+    if (Number.isInteger(size) && (size as number) > 0 && (size as number) <= MOST) return size as number;
+    throw underivable(
+      HF_CONFIG,
+      key,
+      size,
+      `an integer in 1..${MOST}`,
+      'Take the file of the model that was exported.',
+    );
   };
   const [mels, subsampling] = [sizeOf('features_size', 80), sizeOf('subsampling_factor', 8)];
   checkInputs(model, mels);
-  const ids = vocabularyOf(await context.files.text(NEMO_VOCABULARY));
-  const blank = ids.get(BLANK)!;
+  const pieces = vocabularyOf(await context.files.text(NEMO_VOCABULARY));
+  const blank = pieces.indexOf(BLANK);
   const { NemoMel, NEMO_MEL } = await loadScript(async () => await import('../../audio/nemo-mel.js'));
   const bank = new NemoMel({ sampleRate: RATE, mels, ...NEMO_MEL });
   const feeds = (samples: Float32Array): Tensors => {
@@ -56,7 +64,7 @@ export async function openNemo(model: Session, context: Context, config: Json): 
   };
   if (config['model_type'] === 'nemo-conformer-ctc') {
     const [output] = model.outputs;
-    const writer = pieceWriter(ids, blank, NEMO_VOCABULARY);
+    const writer = pieceWriter(new Map(pieces.entries()), blank, NEMO_VOCABULARY);
     checkClasses(writer, output!.name, output!.dims[2]);
     return {
       ...shared,
@@ -72,11 +80,10 @@ export async function openNemo(model: Session, context: Context, config: Json): 
   const joint = await context.open('decoder');
   const decode = openTransducer(joint, {
     blank,
-    classes: ids.size,
+    classes: pieces.length,
     hasDurations: config['model_type'] === 'nemo-conformer-tdt',
     mostTokens: sizeOf('max_tokens_per_step', 10),
   });
-  const texts = new Map([...ids].map(([piece, id]) => [id, textOfPiece(piece)]));
   return {
     ...shared,
     example: (node) => (node === 'decoder' ? transducerExample(joint) : feeds(new Float32Array(RATE))),
@@ -85,7 +92,7 @@ export async function openNemo(model: Session, context: Context, config: Json): 
       const [count] = numbersOf(outputs, 'encoded_lengths').data;
       return await decode(numbersOf(outputs, 'outputs'), Number(count), context);
     },
-    partsOf: (heard) => heard.map(({ id, start, end }) => ({ text: texts.get(id) ?? '', start, end })),
+    partsOf: (heard) => heard.map(({ id, start, end }) => ({ text: textOfPiece(pieces[id]!), start, end })),
     textOf: joinPieces,
     wordsOf: joinPieceWords,
   };
@@ -102,18 +109,27 @@ function checkInputs({ inputs }: Session, mels: number): void {
   );
 }
 
-/** Reads lines of a piece and its number. @throws `model-config` if they are none, or without the blank */
-function vocabularyOf(text: string): ReadonlyMap<string, number> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const ids = new Map(
-    lines.map((line) => {
-      const [piece, id] = line.trimEnd().split(' ') as [string, string | undefined];
-      return [piece, Number(id)] as const;
-    }),
-  );
-  const wrong = [...ids].find(([, id]) => !Number.isInteger(id));
-  if (wrong) throw underivable(NEMO_VOCABULARY, wrong[0], wrong[1], 'a line of a piece, a space and its number', '');
-  if (ids.has(BLANK)) return ids;
+/**
+ * Reads lines of a piece and its number. Two may have the same piece, as those of two languages.
+ * @returns the pieces by their numbers
+ * @throws `model-config` if they are none, or without the blank
+ */
+function vocabularyOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  for (const line of lines) {
+    const [, piece, id] = /^(.+) (\d+) *$/s.exec(line) ?? [];
+    if (piece === undefined || Number(id) >= lines.length || pieces[Number(id)] !== undefined)
+      throw underivable(
+        NEMO_VOCABULARY,
+        'a line',
+        line,
+        `a piece, a space and its number, each of 0..${lines.length - 1} once`,
+        'Take the file of the model that was exported.',
+      );
+    pieces[Number(id)] = piece;
+  }
+  if (pieces.includes(BLANK)) return pieces;
   throw underivable(NEMO_VOCABULARY, BLANK, undefined, 'the number of the class that is no piece', '');
 }
 

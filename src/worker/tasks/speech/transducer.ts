@@ -44,6 +44,11 @@ export function openTransducer(
 
   return async (encoded, count, { signal, heartbeat }) => {
     const [, width, frames] = encoded.dims as readonly [number, number, number];
+    if (encoded.dims.length !== 3 || !(count >= 0))
+      throw new TabServeError(
+        'inference-failed',
+        `The encoder has returned [${encoded.dims.join(', ')}] and the length ${count}; expected [rows, width, frames] and a number of frames.`,
+      );
     const sound = toFloats(encoded);
     const heard: Heard[] = [];
     let states = emptyStates(joint);

@@ -40,12 +40,14 @@ interface Given {
   readonly config?: object;
   readonly files?: Readonly<Record<string, string>>;
   readonly inputs?: readonly TensorInfo[];
+  /** Of what the encoder returns. */
+  readonly encoded?: readonly number[];
   /** Returns scores for the encoder's frame, the token before it, and the number of tokens so far. */
   readonly decide?: (frame: number, before: number, tokens: number) => readonly number[];
 }
 
 /** Opens an encoder whose frames are their own numbers, and a decoder that counts its tokens. */
-async function open({ config = {}, files = {}, inputs = SOUND, decide = () => scores(BLANK) }: Given = {}) {
+async function open({ config = {}, files = {}, inputs = SOUND, encoded, decide = () => scores(BLANK) }: Given = {}) {
   const session = stubSession(
     [...inputs],
     [
@@ -55,7 +57,7 @@ async function open({ config = {}, files = {}, inputs = SOUND, decide = () => sc
     ({ length }) => {
       const frames = Math.ceil(Number(length!.data[0]) / 8);
       return {
-        outputs: floats([1, 1, frames + 1], Array(frames + 1).keys()),
+        outputs: floats(encoded ?? [1, 1, frames + 1], Array(frames + 1).keys()),
         encoded_lengths: { dtype: 'int64', dims: [1], data: BigInt64Array.of(BigInt(frames)) },
       };
     },
@@ -128,6 +130,12 @@ test('words begin with pieces that begin with ▁', async () => {
   });
 });
 
+test('the blank need not be the last class, and two classes may have the same piece', async () => {
+  const files = { 'vocab.txt': 'b 0\r\n<blk> 1\r\n\u2581a 2\r\nb 3\r\n' };
+  const decide = (frame: number) => scores([2, 0, 3, 1][frame] ?? 1, [0, 9, 0]);
+  expect(await (await open({ decide, files }))(4 * 1280, {})).toEqual([{ text: 'abb' }]);
+});
+
 test('silence is an empty text; sound of one frame, and a score that is no number, fail', async () => {
   const heard = await open();
   expect(await heard(16_000)).toEqual([{ text: '', parts: [] }]);
@@ -137,11 +145,21 @@ test('silence is an empty text; sound of one frame, and a score that is no numbe
   ]);
   const broken = await open({ decide: (frame) => (frame > 0 ? Array<number>(7).fill(NaN) : scores(BLANK)) });
   await expect(broken(16_000)).rejects.toMatchObject({ code: 'inference-failed' });
+  // An encoder that returns no frames would write nothing.
+  const flat = await open({ encoded: [1, 14] });
+  await expect(flat(16_000)).rejects.toMatchObject({
+    code: 'inference-failed',
+    message: expect.stringContaining('[1, 14]'),
+  });
 });
 
 for (const [what, given, message] of [
   ['no blank', { files: { 'vocab.txt': 'a 0\n' } }, 'vocab.txt: <blk> is missing'],
-  ['a line without a number', { files: { 'vocab.txt': 'a\n<blk> 1\n' } }, 'a line of a piece, a space and its number'],
+  ['a line without a number', { files: { 'vocab.txt': 'a\n<blk> 1\n' } }, 'vocab.txt: a line is "a"; expected a piece'],
+  ['a number that is missing', { files: { 'vocab.txt': 'a 0\nc 2\n<blk> 3\n' } }, 'a line is "<blk> 3"; expected'],
+  ['a number twice', { files: { 'vocab.txt': 'a 0\nb 0\n<blk> 2\n' } }, 'each of 0..2 once'],
+  ['an empty vocabulary', { files: { 'vocab.txt': '\n' } }, 'vocab.txt: <blk> is missing'],
+  ['too many tokens', { config: { max_tokens_per_step: 2 ** 40 } }, 'expected an integer in 1..1000'],
   ['another number of mels', { config: { features_size: 128 } }, '"audio_signal" [rows, 128, frames]'],
   ['no number of mels', { config: { features_size: 'many' } }, 'features_size is "many"'],
   ['samples as input', { inputs: [input('input_values', [null, null])] }, 'gives a model of NeMo the inputs'],
