@@ -106,8 +106,10 @@ export class LivePiece {
     const all = [...words.final, ...words.interim];
     const cutAfter = (last: number): number =>
       Math.min(samples.length, Math.max(0, Math.floor(all[last]!.end * sampleRate) - offset));
-    // The last segment may not be complete.
-    const ends = all.flatMap(({ endsSegment }, at) => (endsSegment && at < all.length - 1 ? [at] : []));
+    // The last segment may not be complete, and what is left is no longer than what is heard again.
+    const ends = all.flatMap(({ endsSegment }, at) =>
+      endsSegment && at < all.length - 1 && samples.length - cutAfter(at) <= most ? [at] : [],
+    );
     const last = ends.findLast((at) => at < words.final.length);
     if (last !== undefined) return { words, cut: cutAfter(last), gone: last + 1 };
     // What was new for the last hypothesis has no word, as both agree.

@@ -37,12 +37,18 @@ export function settle({ final, interim }: WordsState, count: number): WordsStat
  * have the least edit distance to them, by characters.
  */
 function countFinal(final: readonly SpokenPart[], hypothesis: readonly SpokenPart[]): number {
-  const known = final.map(plain).join('');
+  const known = Array.from(final.map(plain).join(''));
+  // A sign alone has no letters, and is as near as what is before it. It is final if the final words end with one.
+  const signs = final.length - 1 - final.findLastIndex((word) => plain(word) !== '');
+  let signsInRow = 0;
   // The distance of the hypothesis so far to each beginning of the final words.
   let row = Array.from({ length: known.length + 1 }, (_, length) => length);
   let [count, least] = [0, known.length];
   for (const [at, word] of hypothesis.entries()) {
-    for (const letter of plain(word)) {
+    const letters = plain(word);
+    signsInRow = letters === '' ? signsInRow + 1 : 0;
+    if (signsInRow > signs) continue;
+    for (const letter of letters) {
       const next = [row[0]! + 1];
       for (let length = 1; length <= known.length; length++)
         next.push(

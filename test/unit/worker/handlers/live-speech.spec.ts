@@ -42,6 +42,10 @@ for (const [what, hypotheses, final, interim] of [
   ],
   ['and where two are heard as one', ['we meet', 'we meet', 'wemeet at noon', 'wemeet at noon'], 'we meet at noon', ''],
   ['another case or sign is no new word', ['we meet', 'we meet', 'We meet, at'], 'we meet', 'at'],
+  ['a sign alone is a word', ['- we', '- we'], '- we', ''],
+  ['a sign after the final words is a new one', ['今 日', '今 日', '今 日 。 明', '今 日 。 明'], '今 日 。 明', ''],
+  ['and one that is final is not', ['今 日 。', '今 日 。', '今 日 、 明', '今 日 、 明'], '今 日 。 明', ''],
+  ['characters of two units', ['𠮷', '𠮷', '𠮷 a', '𠮷 a'], '𠮷 a', ''],
   ['nothing heard takes nothing back', ['we meet', 'we meet', ''], 'we meet', ''],
 ] as const)
   test(what, () => {
@@ -126,6 +130,16 @@ test('sound that cannot be cut is at most as long as the model hears', async () 
   await one.hear(19, 'a');
   expect(await one.hear(2, 'b')).toMatchObject({ heard: 21, fresh: ' b', interim: '' });
   expect(await one.hear(1, 'c')).toMatchObject({ heard: 1, interim: ' c' });
+});
+
+test('of a long piece, no more is heard again than the model hears', async () => {
+  const { hear } = live();
+  const said = Array.from({ length: 59 }, (_, at) => `w${at}/`);
+  await hear(9, said.slice(0, 9).join(' '));
+  // The first 9 words are heard twice. The next ones are final, too: their sound is not heard again.
+  const long = await hear(50, said.join(' '));
+  expect(long).toMatchObject({ heard: 59, interim: ' w58' });
+  expect(await hear(1, 'w58 w59')).toMatchObject({ heard: 2, fresh: ' w58', interim: ' w59' });
 });
 
 test('a piece of another sample rate is refused', async () => {
