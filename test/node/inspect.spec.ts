@@ -84,6 +84,9 @@ test('flags that need --write, and what it cannot write, are refused', () => {
   for (const [args, words] of [
     [['yolov8n.onnx', '--force'], '--force needs --write'],
     [['yolov8n.onnx', '--output', 'there'], '--output needs --write'],
+    // The folder itself, not one of its name in it.
+    [['yolov8n.onnx', '--write', '--output', '.'], 'exists already, and is no archive'],
+    [['yolov8n.onnx', '--write', '--output', 'a b'], '--output: expected letters'],
     [['https://example.com/model.onnx', '--write'], 'is a URL'],
     [[path('public/models/digits'), '--write'], 'is an archive already'],
     [[path('test/models/yolo-pose/people.onnx'), '--write'], 'needs no archive'],

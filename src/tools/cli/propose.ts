@@ -89,7 +89,7 @@ export async function proposalRows(proposal: Proposal): Promise<Rows> {
 export function nextStep(source: string, { opensAlone }: Proposal): string {
   return opensAlone
     ? `load('…/${basename(source)}') opens it as it is, and so does tabserve serve`
-    : `npx tabserve inspect ${source} --write makes the archive ${archiveName(source)}`;
+    : `npx tabserve inspect ${quoted(source)} --write makes an archive in the folder ${archiveName(source)}`;
 }
 
 /** Returns the text of a `model-config.yaml`; empty if the handler needs none. */
@@ -103,7 +103,12 @@ export async function configText({ config, assumed }: Proposal): Promise<string>
 /** Returns the name of the archive of a model's file or folder. */
 export function archiveName(source: string): string {
   const name = basename(source).replace(/\.(onnx|json)$/i, '');
-  return name.replace(/[^\w.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '') || 'model';
+  return name.replace(/[^\w.-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '') || 'model';
+}
+
+/** Returns a path as it is written in a command. */
+function quoted(path: string): string {
+  return /[\s&()';<>|#*?]/.test(path) ? `"${path}"` : path;
 }
 
 /** Returns what to put beside the model. */

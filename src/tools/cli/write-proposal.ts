@@ -1,12 +1,12 @@
 /** `tabserve inspect --write`: the archive of a model's file, as `inspect` proposes it. */
-import { copyFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { TabServeError } from '../../contract/errors.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { MANIFEST } from '../../worker/models/manifest.js';
-import { refuseUrl } from './archive-files.js';
-import { createArchive, type CreatedArchive } from './archive.js';
+import { readLocal, refuseUrl } from './archive-files.js';
+import { checkArchiveName, createArchive, type CreatedArchive } from './archive.js';
 import { wrongFlag } from './flags.js';
 import { archiveName, configText, type Proposal } from './propose.js';
 import { withTemporaryFolder } from './temporary-folder.js';
@@ -59,7 +59,7 @@ export async function writeProposal(source: string, proposal: Proposal, flags: I
     await writeFile(file, config);
     // Copies, because commas separate the paths of the flag.
     const beside = proposal.beside.map((name) => join(folder, name));
-    for (const copy of beside) await copyFile(join(dirname(source), basename(copy)), copy);
+    for (const copy of beside) await writeFile(copy, await readLocal(join(dirname(source), basename(copy)), '--write'));
     created = await createArchive({
       ...targetOf(source, flags),
       'serialized-file': source,
@@ -81,9 +81,12 @@ export async function writeRepository(source: string, flags: InspectFlags): Prom
 /** Returns the flags of `tabserve archive` that say where the archive is written. */
 function targetOf(source: string, { output, force }: InspectFlags): Parameters<typeof createArchive>[0] {
   const path = output ?? archiveName(resolve(source));
+  const name = basename(resolve(path));
+  checkArchiveName('output', name);
   return {
-    'model-name': basename(resolve(path)),
-    'export-path': dirname(path),
+    'model-name': name,
+    // Of `..`, the name is not the last part of the path.
+    'export-path': basename(path) === name ? dirname(path) : dirname(resolve(path)),
     'archive-format': 'no-archive',
     force,
     check: true,
