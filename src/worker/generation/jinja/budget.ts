@@ -2,8 +2,10 @@ import { TemplateError } from './errors.js';
 
 /** A step takes up to a microsecond. A conversation of 1000 messages has some hundred thousand. */
 const MAX_STEPS = 3_000_000;
-/** UTF-16 units of all texts, and items of all lists, that a rendering makes. A long prompt has some million. */
+/** UTF-16 units of all texts, and items of all lists, that a rendering makes. */
 const MAX_SIZE = 20_000_000;
+/** How often it may make texts as long as all that it is given. A message is trimmed, joined to its role and printed. */
+const COPIES = 10;
 /** The characters of a text that a filter or a method reads in the time of one step. */
 const CHARACTERS_PER_STEP = 50;
 /** Calls within calls. Each takes some frames of the stack. */
@@ -17,8 +19,15 @@ const MAX_BITS = 15_000;
  */
 export class Budget {
   #steps = MAX_STEPS;
-  #size = MAX_SIZE;
+  readonly #most: number;
+  #size: number;
   #depth = MAX_DEPTH;
+
+  /** @param given UTF-16 units of the texts that are rendered */
+  constructor(given: number) {
+    this.#most = MAX_SIZE + COPIES * given;
+    this.#size = this.#most;
+  }
 
   /** @throws `limit` if there were too many */
   step(count = 1): void {
@@ -37,7 +46,7 @@ export class Budget {
    */
   make(length: number): void {
     this.#size -= length;
-    if (!(this.#size >= 0)) throw new TemplateError('limit', `It makes texts of more than ${MAX_SIZE} characters.`);
+    if (!(this.#size >= 0)) throw new TemplateError('limit', `It makes texts of more than ${this.#most} characters.`);
   }
 
   /** Checks an integer before it is made. @throws `limit` */

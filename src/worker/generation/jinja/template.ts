@@ -36,9 +36,16 @@ export class Template {
     return bounded(() => {
       const globals = new Map(createGlobals(now));
       for (const [name, value] of Object.entries(variables)) globals.set(name, toPython(value));
-      return new Renderer(new Budget()).text(this.#body, new Scope(globals));
+      return new Renderer(new Budget(lengthOf(variables))).text(this.#body, new Scope(globals));
     });
   }
+}
+
+/** Returns the UTF-16 units of the texts in a value of JSON. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, one) => sum + lengthOf(one), 0);
 }
 
 /** Runs what may need more of the stack than there is, because a template or a message is nested too deeply. */

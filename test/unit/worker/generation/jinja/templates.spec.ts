@@ -109,6 +109,22 @@ test('a template that does not end, or makes too much, ends with an error within
   }
 });
 
+test('a long conversation may be copied some times, and not without end', () => {
+  const messages = Array.from({ length: 500 }, (_, at) => ({
+    role: at % 2 ? 'assistant' : 'user',
+    content: '0123456789'.repeat(1000),
+  }));
+  const each = (body: string): string => `{% for m in messages %}${body}{% endfor %}`;
+  // As published templates do: trimmed, kept in a variable, and joined before it is printed.
+  const usual = "{% set text = m.content | trim %}{{ '[' + m.role + ']' + '\n' + text + '[end]' + '\n' }}";
+  const rest = 250 * ('[user]\n[end]\n'.length + '[assistant]\n[end]\n'.length);
+  expect(render(`{% set all %}${each(usual)}{% endset %}{{ all | length }}`, { messages })).toEqual({
+    text: String(5_000_000 + rest),
+  });
+  const twice = '{% set ns = namespace(all="") %}' + each('{% set ns.all = ns.all + m.content %}');
+  expect(render(twice, { messages })).toEqual({ error: 'limit' });
+});
+
 test('long texts are read in time that grows with their length', () => {
   for (const [source, length] of [
     ['{{ ("<!--" * 100000) | striptags | length }}', '400000'],
