@@ -124,7 +124,7 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
         );
       }
     };
-    this.#models = new WakeWords(await open(SPECTROGRAM), await open(EMBEDDING), this.model);
+    this.#models = new WakeWords(await open(SPECTROGRAM), await open(EMBEDDING), this.model, this.outputInfo);
     const count = this.outputInfo.dims.at(-1);
     if (typeof count !== 'number' || this.outputInfo.dims.length !== 2)
       throw new TabServeError(

@@ -34,6 +34,7 @@ export class WakeWords {
   readonly #spectrogram: Session;
   readonly #embedding: Session;
   readonly #head: Session;
+  readonly #output: OutputInfo;
   readonly #size: {
     readonly frames: number;
     readonly mels: number;
@@ -42,13 +43,13 @@ export class WakeWords {
   };
   #start: Heard | undefined;
 
-  /** @throws `model-config` if they are not models of openWakeWord's shapes */
-  constructor(spectrogram: Session, embedding: Session, head: Session) {
+  /** @param output of the head @throws `model-config` if they are not models of openWakeWord's shapes */
+  constructor(spectrogram: Session, embedding: Session, head: Session, output: OutputInfo) {
     check('melspectrogram', spectrogram, 2);
     const [, frames, mels] = check('embedding', embedding, 4);
     const [, embeddings, width] = check('the model', head, 3);
     const size = (dim: unknown, usual: number): number => (typeof dim === 'number' ? dim : usual);
-    [this.#spectrogram, this.#embedding, this.#head] = [spectrogram, embedding, head];
+    [this.#spectrogram, this.#embedding, this.#head, this.#output] = [spectrogram, embedding, head, output];
     this.#size = {
       frames: size(frames, FRAMES),
       mels: size(mels, MELS),
@@ -94,7 +95,9 @@ export class WakeWords {
       embeddings: appended(before.embeddings, embedding, embeddings * width),
     };
     const outputs = await this.#head.run(feed(this.#head, [1, embeddings, width], heard.embeddings), options);
-    return { scores: toFloats(numbersOf(outputs, this.#head.outputs[0]!.name)), heard };
+    const scores = toFloats(numbersOf(outputs, this.#output.name));
+    if (scores.length === this.#output.dims[1]) return { scores, heard };
+    throw misshapen('the model', this.#output, `${this.#output.dims[1]} numbers, as it declares`);
   }
 
   async #mels(samples: Float32Array, options: RunOptions): Promise<Float32Array> {

@@ -131,6 +131,23 @@ test('other models are refused', async () => {
   await expect(spotter({ melspectrogram: NODES.melspectrogram })).rejects.toMatchObject(wrong('nodes.embedding'));
 });
 
+test('the scores are those of outputName, as many as the model declares', async () => {
+  let scores = [0.75];
+  const model = await createTestHandler(KeywordSpotter, {
+    inputs: input('x', [1, 2, 3]),
+    outputs: () => ({ other: tensor([1, 1], [0.25]), score: tensor([1, scores.length], scores) }),
+    nodes: NODES,
+    config: { handler: { outputName: 'score' } },
+  });
+  const quiet = { samples: new Float32Array(16_000), sampleRate: 16_000 };
+  expect((await model.predict(quiet)).scores['model']!.at(-1)).toBe(0.75);
+  scores = [0.75, 0.5];
+  await expect(model.predict(quiet)).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('must have 1 numbers, as it declares'),
+  });
+});
+
 test('patience counts steps in a row, debounce those after a detection', () => {
   const heard = (scores: readonly number[], patience: number, debounce: number): readonly number[] => {
     let progress = DETECTION_START;
