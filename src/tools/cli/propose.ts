@@ -89,7 +89,7 @@ export async function proposalRows(proposal: Proposal): Promise<Rows> {
 export function nextStep(source: string, { opensAlone }: Proposal): string {
   return opensAlone
     ? `load('…/${basename(source)}') opens it as it is, and so does tabserve serve`
-    : `npx tabserve inspect ${quoted(source)} --write makes an archive in the folder ${archiveName(source)}`;
+    : `npx tabserve inspect ${quoted(source)} --write makes the archive ${archiveName(source)}`;
 }
 
 /** Returns the text of a `model-config.yaml`; empty if the handler needs none. */

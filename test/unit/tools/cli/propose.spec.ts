@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test';
 import { load } from 'js-yaml';
 import type { OutputInfo, TensorInfo } from '../../../../src/contract/tensors.ts';
 import { guessConfig } from '../../../../src/tools/cli/guess-config.ts';
-import { archiveName, configText, proposalRows, propose } from '../../../../src/tools/cli/propose.ts';
+import { archiveName, configText, nextStep, propose } from '../../../../src/tools/cli/propose.ts';
 import { readSignature } from '../../../../src/worker/engines/onnx/signature.ts';
 import { examples } from '../../../docs/page.ts';
 
@@ -73,7 +73,6 @@ test('the name of a file becomes the name of an archive', () => {
 
 test('the next command can be pasted: a path with spaces is in quotes', async () => {
   const proposal = await proposed('mobilenet_v3_small');
-  const next = async (source: string) => (await proposalRows(source, proposal)).at(-1)![1];
-  expect(await next('a/b.onnx')).toEqual(['npx tabserve inspect a/b.onnx --write makes the archive b']);
-  expect(await next('a/b (1).onnx')).toEqual(['npx tabserve inspect "a/b (1).onnx" --write makes the archive b-1']);
+  expect(nextStep('a/b.onnx', proposal)).toBe('npx tabserve inspect a/b.onnx --write makes the archive b');
+  expect(nextStep('a/b (1).onnx', proposal)).toBe('npx tabserve inspect "a/b (1).onnx" --write makes the archive b-1');
 });
