@@ -157,7 +157,7 @@ export function finder(
           el('li', {}, `${path}: ${bytes(size)}${isCached ? ', on this device already' : ''}`),
         ),
       );
-      task.value = isInParts(has) ? 'image_text_embedder' : '';
+      task.value = handlerOfParts(has);
       offer();
       assess();
       if (opener.disabled) note.failed(new Explained(missing(has)));
@@ -199,8 +199,13 @@ export function finder(
   };
 }
 
-/** Returns whether a repository has the parts of a model that compares images with texts, and not the whole one. */
-function isInParts({ models }: Contents): boolean {
-  const has = (pattern: RegExp): boolean => models.some(({ path }) => pattern.test(path));
-  return has(/(^|\/)vision_model/) && has(/(^|\/)text_model/) && !has(/(^|\/)model(_\w+)?\.onnx$/);
+/** The handlers of models that are exported whole, for another handler, or in parts. */
+const OF_PARTS = ['image_text_embedder', 'audio_text_embedder'] as const;
+
+/** Returns the handler whose model a repository has in parts; empty if it has the whole one. */
+function handlerOfParts({ models }: Contents): string {
+  const has = (name: string): boolean =>
+    models.some(({ path }) => new RegExp(`(^|/)${name}(_\\w+)?\\.onnx$`).test(path));
+  if (has('model')) return '';
+  return OF_PARTS.find((handler) => HANDLERS[handler].parts!.every(has)) ?? '';
 }

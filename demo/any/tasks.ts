@@ -130,6 +130,10 @@ for (const { index, score } of nearest(query, vectors, 3)) console.log(texts[ind
   text_generator: ofText('text_generator', writtenView),
   text_to_text: ofText('text_to_text', writtenView),
   audio_classifier: of(audioFields, CLASSES),
+  zero_shot_audio_classifier: of(
+    (events) => audioFields(events, labelsOf('zero_shot_audio_classifier').labels),
+    CLASSES,
+  ),
   speech_recognizer: of(audioFields, spokenView),
   speech_to_text: of(audioFields, spokenView),
 };

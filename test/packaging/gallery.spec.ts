@@ -828,6 +828,8 @@ test('any model: fields and an answer for each task @full', async ({ page, galle
   await page.goto(`${gallery}#/any`);
   for (const name of ofTasks) {
     const { handler, rows } = JSON.parse(readFileSync(`test/models/tasks/${name}`, 'utf8'));
+    // openWakeWord's files are no repository: a config says which is which.
+    if (handler === 'keyword_spotter') continue;
     // The graph of this one is for photos that are one and a half times as wide as high.
     await openFolder(page, rows[0].repository, handler, handler === 'instance_segmenter' ? 'a cat' : undefined);
     await expect(page.locator('.answer > *'), handler).toBeVisible();

@@ -1,12 +1,16 @@
 import { el } from '../../page/dom.js';
 import { Explained } from '../../page/explained.js';
 import type { Fields, TaskEvents } from '../task.js';
-import { area, labelled, readJson } from './labelled.js';
+import { area, labelled, line, namesOf, readJson } from './labelled.js';
 
 const SAMPLE = 'models/vad/samples/fan.wav';
 
-/** Creates the fields of a recording: a sample, or a file of the visitor's. */
-export function audioFields({ chosen }: TaskEvents): Fields<File | URL> {
+/**
+ * Creates the fields of a recording: a sample, or a file of the visitor's.
+ * @param labels of the field for labels, if there is one
+ */
+export function audioFields({ chosen }: TaskEvents, labels?: string): Fields<File | URL> {
+  const names = labels === undefined ? undefined : line('Labels, with commas between them', labels);
   const chooser = el('input', { type: 'file', accept: 'audio/*', 'aria-label': 'Recording' });
   const player = el('audio', { src: SAMPLE, controls: '', 'aria-label': 'The recording' });
   let recording: File | undefined;
@@ -19,7 +23,10 @@ export function audioFields({ chosen }: TaskEvents): Fields<File | URL> {
   chooser.addEventListener('change', () => chooser.files?.[0] && take(chooser.files[0]));
   return {
     code: "document.querySelector<HTMLInputElement>('input[accept^=audio]')!.files![0]!",
-    element: el('div', { class: 'any-input' }, player, labelled(chooser)),
+    element: el('div', { class: 'any-input' }, player, labelled(chooser), ...(names ? [labelled(names)] : [])),
+    get params() {
+      return names ? { labels: namesOf(names.value, 'the labels to choose from') } : {};
+    },
     input: () => recording ?? new URL(SAMPLE, document.baseURI),
     take,
     dispose: () => URL.revokeObjectURL(player.src),
