@@ -80,7 +80,7 @@ const LIMITS = [
   // 50 more are speakers and CLAP: their modules, their types, and their scripts in two bundles.
   // 20 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
   // 23 more are live words, and the command line's migrate and inspect --write.
-  { what: 'the build', limit: 3012, measure: all },
+  { what: 'the build', limit: 3013, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

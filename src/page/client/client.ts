@@ -138,7 +138,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
     return this.#metrics;
   }
 
-  /** Adds a listener. Returns a function that removes it. @throws `invalid-input` for an event that there is not */
+  /** Adds a listener. Returns a function that removes it. @throws `invalid-input` for an unknown event */
   on<E extends keyof ClientEvents>(event: E, listener: (event: ClientEvents[E]) => void): () => void {
     return this.#events.on(event, listener);
   }

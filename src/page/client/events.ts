@@ -12,7 +12,7 @@ export class Emitter<Events> {
     this.#names = names;
   }
 
-  /** Adds a listener. Returns a function that removes it. @throws `invalid-input` for an event that there is not */
+  /** Adds a listener. Returns a function that removes it. @throws `invalid-input` for an unknown event */
   on<E extends keyof Events>(event: E, listener: (event: Events[E]) => void): () => void {
     if (!this.#names.includes(event)) throw wrongValue('event', `one of ${this.#names.join(', ')}`, event);
     if (typeof listener !== 'function') throw wrongValue('listener', 'a function', listener);

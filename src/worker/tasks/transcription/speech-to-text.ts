@@ -71,8 +71,8 @@ const MOST_LIVE_SECONDS = 30;
  * encoder, and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the
  * text in parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into
  * chunks that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a
- * stream gets a part after each of them. Without `language`, Whisper detects the language of each chunk. A part of the
- * answer whose end Whisper has not told ends with the recording. The times of words (`timestamps: 'word'`) are those of
+ * stream gets a part after each of them. Without `language`, Whisper detects the language of each chunk. The last
+ * part of the answer ends with the recording if Whisper writes no end for it. The times of words (`timestamps: 'word'`) are those of
  * the pipeline with `return_timestamps="word"`, for exports whose decoder returns its cross attentions; a word of a
  * language without spaces is a character.
  *
