@@ -11,6 +11,7 @@ import { literal } from '../demos/code.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { chooses } from '../page/drop.js';
 import { button, el } from '../page/dom.js';
+import { section } from '../page/section.js';
 import { Explained } from '../page/explained.js';
 import { percent } from '../page/format.js';
 import { inFull } from '../page/in-full.js';
@@ -370,10 +371,6 @@ function mount(announce: (text: string) => void): Exhibited {
       for (const client of [vad, recognizer?.client, diarizer?.client]) void client?.dispose();
     },
   };
-}
-
-function section(id: string, title: string, ...children: readonly Node[]): HTMLElement {
-  return el('section', { 'aria-labelledby': id }, el('h2', { id }, title), ...children);
 }
 
 function on({ backend }: Pick<Client, 'backend'>): string {

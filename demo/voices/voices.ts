@@ -11,6 +11,7 @@ import { literal } from '../demos/code.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { Player } from '../inputs/player.js';
 import { button, el } from '../page/dom.js';
+import { section } from '../page/section.js';
 import { Explained } from '../page/explained.js';
 import { inFull } from '../page/in-full.js';
 import { slider } from '../page/slider.js';
@@ -311,10 +312,6 @@ function mount(announce: (text: string) => void): Exhibited {
       player.dispose();
     },
   };
-}
-
-function section(id: string, title: string, ...children: readonly Node[]): HTMLElement {
-  return el('section', { 'aria-labelledby': id }, el('h2', { id }, title), ...children);
 }
 
 function seconds(milliseconds: number): string {

@@ -4,6 +4,7 @@ import type { ConsoleMessage, Page } from '@playwright/test';
 import { startServer } from '../remote/start.ts';
 import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
+import { speakIntoMicrophone } from './microphone.ts';
 import { predictionServer } from './prediction-server.ts';
 
 /** The snippets of README.md and docs/ run here; test/readme/snippets.spec.ts compares them with the pages. */
@@ -450,19 +451,7 @@ test('snippet voice.ts: a file, and a microphone before which somebody speaks @o
   page.on('pageerror', (error) => lines.push(String(error)));
   await page.goto('/test/browser/pages/readme.html');
   await page.setContent('<input type="file"><button>Listen</button>');
-  await page.evaluate(() => {
-    navigator.mediaDevices.getUserMedia = async () => {
-      const context = new AudioContext();
-      const file = await fetch('/models/vad/samples/platform.wav');
-      const buffer = await context.decodeAudioData(await file.arrayBuffer());
-      const source = new AudioBufferSourceNode(context, { buffer });
-      const destination = new MediaStreamAudioDestinationNode(context);
-      source.connect(destination);
-      source.start();
-      source.onended = () => destination.stream.getTracks().forEach((track) => track.stop());
-      return destination.stream;
-    };
-  });
+  await speakIntoMicrophone(page);
   await page.addScriptTag({ type: 'module', url: '/test/readme/voice.ts' });
   // The snippet listens to the input once the model is open. A file that is chosen again is no change.
   let file = 'fan';

@@ -1,9 +1,9 @@
 // The samples of docs/tasks and of the migration pages run, with a small model of the same task in each repository's
 // place. What the models answer is compared with Python elsewhere; here each sample gets an answer of its form.
 import { existsSync, readdirSync } from 'node:fs';
-import type { Page } from '@playwright/test';
 import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
+import { speakIntoMicrophone } from './microphone.ts';
 
 const PHOTO = '<img src="/models/nanodet/samples/cat.jpg" alt="a cat">';
 const PERSON = '<img src="/models/selfie/samples/astronaut.jpg" alt="an astronaut">';
@@ -74,23 +74,6 @@ for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
     for (const [index, pattern] of expected.entries()) expect(last[index]).toMatch(pattern);
     await page.context().unrouteAll();
   });
-
-/** Makes a recording what the page's microphone hears: the track ends with it. */
-async function speakIntoMicrophone(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    navigator.mediaDevices.getUserMedia = async () => {
-      const context = new AudioContext();
-      const file = await fetch('/models/vad/samples/platform.wav');
-      const buffer = await context.decodeAudioData(await file.arrayBuffer());
-      const source = new AudioBufferSourceNode(context, { buffer });
-      const destination = new MediaStreamAudioDestinationNode(context);
-      source.connect(destination);
-      source.start();
-      source.onended = () => destination.stream.getTracks().forEach((track) => track.stop());
-      return destination.stream;
-    };
-  });
-}
 
 test('tasks/live.ts: words appear while a microphone hears them @once @full', async ({ page }) => {
   const errors: string[] = [];

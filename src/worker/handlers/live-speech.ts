@@ -92,8 +92,9 @@ export class LivePiece {
   }
 
   /**
-   * Returns where the sound is cut, in samples, after how many final words, and the words, of which more may be final.
-   * Sound is cut at the end of a segment whose words are final, since Whisper then hears a segment from its start.
+   * Cuts the sound at the end of a segment whose words are final, so that Whisper hears the next segment from its start.
+   * @returns the words, of which the cut may make more final; the position of the cut, in samples; and how many final
+   *   words lie before it
    */
   #cut(
     words: WordsState,

@@ -38,7 +38,7 @@ export function settle({ final, interim }: WordsState, count: number): WordsStat
  */
 function countFinal(final: readonly SpokenPart[], hypothesis: readonly SpokenPart[]): number {
   const known = Array.from(final.map(plain).join(''));
-  // A sign alone has no letters, and is as near as what is before it. It is final if the final words end with one.
+  // A punctuation mark that stands alone changes no distance. It counts as final if the final words end with such marks.
   const signs = final.length - 1 - final.findLastIndex((word) => plain(word) !== '');
   let signsInRow = 0;
   // The distance of the hypothesis so far to each beginning of the final words.
@@ -56,7 +56,7 @@ function countFinal(final: readonly SpokenPart[], hypothesis: readonly SpokenPar
         );
       row = next;
     }
-    // Of equals the last one: no word is written twice.
+    // If several are equally near, the longest counts: no word is written twice.
     if (row[known.length]! <= least) [count, least] = [at + 1, row[known.length]!];
   }
   return count;

@@ -9,7 +9,7 @@ export interface DetectionRules {
   readonly debounce: number;
 }
 
-/** How far a keyword is: the steps in a row that have reached the threshold, and the steps since its last detection. */
+/** The state of one keyword: how many steps in a row have reached the threshold, and how many have passed since its last detection. */
 export interface DetectionProgress {
   readonly reached: number;
   readonly since: number;

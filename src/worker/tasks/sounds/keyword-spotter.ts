@@ -23,14 +23,16 @@ export interface KeywordSpotterParams {
    */
   readonly threshold?: number;
   /**
-   * How many steps of 80 ms in a row must count before the keyword is heard: more of them, and fewer false alarms.
+   * How many steps of 80 ms in a row must reach the threshold before the keyword is detected. More steps give fewer
+   * false alarms.
    * @integer
    * @minimum 1
    * @default 1
    */
   readonly patience?: number;
   /**
-   * Seconds after a keyword was heard in which it is not heard again. With 0, each step that counts is one.
+   * Seconds after a detection during which the keyword is not detected again. With 0, each step that reaches the
+   * threshold is a detection.
    * @minimum 0
    * @default 1
    */
