@@ -56,18 +56,26 @@ async function register(incoming: Incoming, context: RouteContext): Promise<Http
   return jsonResponse({ status: `Workflow ${registered.name} has been registered and scaled successfully.` });
 }
 
+/** What `graph_workflow` has below the config's `handler`. */
+interface Graph {
+  readonly dag?: unknown;
+  readonly nodeSettings?: Readonly<Record<string, { readonly maxBatchDelay?: number }>>;
+}
+
 /** Returns TorchServe's keys of a workflow: those that mean something here. */
 function describe({ options: { name, description }, modelUrl }: ServedVersion): unknown {
   const { config, nodes } = description;
-  const { minWorkers, maxWorkers, batchSize, maxBatchDelay } = config;
-  const dag = config.handler?.['dag'];
+  const { minWorkers, maxWorkers, batchSize } = config;
+  const { dag, nodeSettings = {} } = (config.handler ?? {}) as Graph;
+  // Rows of a workflow archive wait in its nodes.
+  const delays = Object.values(nodeSettings).map((settings) => settings.maxBatchDelay ?? 0);
   return {
     workflowName: name,
     workflowUrl: modelUrl,
     minWorkers,
     maxWorkers,
     batchSize,
-    maxBatchDelay,
+    maxBatchDelay: Math.max(config.maxBatchDelay, ...delays),
     ...(dag !== undefined && { workflowDag: JSON.stringify(dag) }),
     nodes: Object.keys(nodes ?? {}),
   };

@@ -154,8 +154,8 @@ REFUSED = {"XLNet": ["max_position_embeddings"]}
 WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "MegatronBert", "MobileBert", "NomicBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
 MIN_DIFFERENCE = 5e-3
-# Of a kind: families whose small models see no difference between texts.
-WRONG = {"classify": ["GPTNeoX", "JinaEmbeddingsV3"]}
+# Of a kind: families whose small models see no difference between texts, and those that answer about a page with boxes.
+WRONG = {"classify": ["GPTNeoX", "JinaEmbeddingsV3"], "answer": ["JinaEmbeddingsV3", "LayoutLM", "LayoutLMv3", "Ministral3"]}
 
 
 
