@@ -102,6 +102,16 @@ function engineSchema({ ENGINE_SCHEMA }, described) {
   );
 }
 
+/** The levels of the schema down to the keys of a definition. */
+const LEVELS = 4;
+
+/** Returns JSON with a line for each member down to a level: a change of a key is a change of a line, and what is installed is short. */
+function inLines(value, levels) {
+  if (levels === 0 || typeof value !== 'object' || Array.isArray(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${inLines(one, levels - 1)}`);
+  return `{\n${members.join(',\n')}\n}`;
+}
+
 export async function configSchema({ registry, models, transforms }, described) {
   const section = (properties, description) => ({
     type: 'object',
@@ -418,7 +428,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       Object.entries(SOURCES).map(async ([name, path]) => [name, await vite.ssrLoadModule(`/src/${path}.ts`)]),
     ),
   );
-  await writeFile(SCHEMA, `${JSON.stringify(await configSchema(modules, described), null, 2)}\n`);
+  await writeFile(SCHEMA, `${inLines(await configSchema(modules, described), LEVELS)}\n`);
   const tables = await tablesOf(modules, described);
   for (const name of PAGES) {
     const page = new URL(`../docs/${name}`, import.meta.url);
