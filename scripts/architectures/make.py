@@ -81,7 +81,7 @@ BARE = ("MODEL", "IMAGE", "TEXT_ENCODING")
 ONLY = {
     "speech_to_text": ("WhisperForConditionalGeneration", "MoonshineForConditionalGeneration"),
     "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Lfm2Vl")),
-    "promptable_segmenter": ("SamModel", "Sam2Model"),
+    "promptable_segmenter": ("SamModel", "Sam2Model", "Sam3TrackerModel", "EdgeTamModel"),
     "zero_shot_image_classifier": ("CLIPModel", "MetaClip2Model", "SiglipModel", "AltCLIPModel", "ChineseCLIPModel"),
     "text_to_speech": ("SpeechT5ForTextToSpeech",),
     "zero_shot_object_detector": (
@@ -108,6 +108,8 @@ OWN = {
     "ClvpModelForConditionalGeneration": ("text to audio", None),
     "VitsModel": ("text to speech", "text_to_speech"),
     "XCLIPModel": ("video classification", None),
+    # Published under their names: the half that reads one image.
+    **{f"{name}VideoModel": ("mask generation", "promptable_segmenter") for name in ("Sam2", "Sam3Tracker", "EdgeTam")},
     "VideomtForUniversalSegmentation": ("video segmentation", None),
     "ShieldGemma2ForImageClassification": ("image classification by a prompt", None),
     "LxmertForQuestionAnswering": ("visual question answering", None),

@@ -46,9 +46,13 @@ function variantsOf(archive: Archive): readonly (readonly [ModelFormat, Precisio
   });
 }
 
-/** Reads an archive from its files, as the browser reads it. @throws what `fetchWorkflow` throws */
-export async function readArchive(files: ArchiveFiles, chosen?: Chosen): Promise<Archive> {
-  return await readWith(asBlobs(files), chosen);
+/**
+ * Reads an archive from its files, as the browser reads it.
+ * @param folder the name of their folder, which may say what a language model is for
+ * @throws what `fetchWorkflow` throws
+ */
+export async function readArchive(files: ArchiveFiles, chosen?: Chosen, folder?: string): Promise<Archive> {
+  return await readWith(asBlobs(files, folder), chosen);
 }
 
 /**

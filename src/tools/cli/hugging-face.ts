@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { hasModel, type Archive, type Manifest, type ModelConfig, type NodeConfig } from '../../contract/archive.js';
 import { TabServeError } from '../../contract/errors.js';
 import { parseConfig } from '../../worker/models/config.js';
@@ -43,7 +43,8 @@ export async function addHuggingFace(
       'model-config',
       `--serialized-file: the folder ${folder} has no ${HF_CONFIG}; expected a model file, or a folder of Hugging Face's layout.`,
     );
-  const archive = await readArchive(present, { handler: chosen.handler, config: await readConfig(chosen.config) });
+  const given = { handler: chosen.handler, config: await readConfig(chosen.config) };
+  const archive = await readArchive(present, given, basename(resolve(folder)));
   const { handler, extensions } = archive.manifest.model;
   if (handler === undefined) throw new TabServeError('model-config', '--handler is missing.');
   if (!(HANDLER_NAMES as readonly string[]).includes(handler))

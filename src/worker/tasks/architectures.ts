@@ -49,7 +49,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     ending: 'ForImageClassificationLearned',
     beginnings: 'Perceiver',
   },
-  { task: 'mask generation', ending: 'Model', beginnings: 'EdgeTam Sam3Tracker SamHQ' },
+  { task: 'mask generation', ending: 'Model', beginnings: 'SamHQ' },
   { task: 'question answering by beam search', ending: 'ForQuestionAnswering', beginnings: 'Flaubert XLM XLNet' },
   {
     task: 'question answering',

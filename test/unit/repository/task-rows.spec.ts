@@ -34,7 +34,7 @@ test('each repository has a row', () => {
 test('the handler of a row is the one that the repository names', async () => {
   const different = [];
   for (const { repository, task } of ROWS.filter(({ handler }) => handler === undefined)) {
-    const { manifest } = await fetchArchive(filesOf(repository), { handlerClass: loadHandler });
+    const { manifest } = await fetchArchive(filesOf(repository), { fetch, handlerClass: loadHandler });
     if (manifest.model.handler !== task) different.push([repository, manifest.model.handler, task]);
   }
   // A language model, whose URL alone says that it ranks.

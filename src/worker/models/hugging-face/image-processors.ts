@@ -321,6 +321,14 @@ export const TORCHVISION_PROCESSORS: Readonly<Record<string, ImageProcessor>> = 
     resample: BILINEAR!,
     ignores: ['do_center_crop'],
   },
+  Sam3: {
+    size: { height: 1008, width: 1008 },
+    default_to_square: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BILINEAR!,
+    ignores: ['do_center_crop'],
+  },
 };
 
 /** Those that cut out people, which `pose_landmarker` does: the steps are for a crop, which has the size already. */

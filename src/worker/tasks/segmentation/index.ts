@@ -29,7 +29,15 @@ export const SEGMENTATION = {
   promptable_segmenter: {
     load: async () => (await import('./promptable-segmenter.js')).PromptableSegmenter,
     takes: 'image',
-    architectures: ['SamModel', 'Sam2Model'],
+    architectures: [
+      'SamModel',
+      'Sam2Model',
+      'Sam2VideoModel',
+      'Sam3TrackerModel',
+      'Sam3TrackerVideoModel',
+      'EdgeTamModel',
+      'EdgeTamVideoModel',
+    ],
     processor: 'image',
     nodes: { vision: ['vision_encoder'], decoder: ['prompt_encoder_mask_decoder'] },
     nodeProcessors: { vision: 'image' },

@@ -55,8 +55,8 @@ export interface PromptedMask {
 export interface PromptableSegmenterConfig extends Pick<VisionConfig, 'imageProcessing'>, StateConfig {}
 
 /**
- * Segments the objects of a photo that points or boxes show, with models such as Segment Anything (SAM) and SAM 2, as
- * transformers' processors do. The model is two files: the node `vision` (`vision_encoder.onnx`) encodes a photo, which
+ * Segments the objects of a photo that points or boxes show, with models such as Segment Anything (SAM), SAM 2, SAM 3's
+ * tracker and EdgeTAM, as transformers' processors do. The model is two files: the node `vision` (`vision_encoder.onnx`) encodes a photo, which
  * takes long, and the node `decoder` (`prompt_encoder_mask_decoder.onnx`) makes masks for prompts, `pred_masks`
  * `[1, objects, masks, height, width]` of logits, with `iou_scores` `[1, objects, masks]`. A photo of `client.keep` is
  * encoded once: what the encoder makes of it stays in the worker, up to `maxStateBytes`.
@@ -66,7 +66,7 @@ export interface PromptableSegmenterConfig extends Pick<VisionConfig, 'imageProc
  * points of an object, of which a box takes two, and none that are outside of it.
  *
  * A mask is interpolated as its processor does: for SAM to the size of the tensor, then without its padding to that of the
- * photo; for SAM 2 to that of the photo. A mask without a pixel is left out. `score` is the model's own
+ * photo; for the others to that of the photo. A mask without a pixel is left out. `score` is the model's own
  * estimate of how well the mask fits (its intersection over union), which may be above 1. The runs of a mask are pairs of
  * a start and a length, of the photo's pixels row by row.
  * @input `{ image, points?, labels?, boxes? }`
@@ -79,7 +79,16 @@ export class PromptableSegmenter extends WorkflowHandler<PromptedImage, readonly
   static override readonly takes: InputKind = 'image';
 
   static override readonly huggingFace: HuggingFaceTask = {
-    architectures: ['SamModel', 'Sam2Model'],
+    // Their repositories may name the model of videos, of which the export has the half that reads one image.
+    architectures: [
+      'SamModel',
+      'Sam2Model',
+      'Sam2VideoModel',
+      'Sam3TrackerModel',
+      'Sam3TrackerVideoModel',
+      'EdgeTamModel',
+      'EdgeTamVideoModel',
+    ],
     processor: 'image',
     nodes: { vision: ['vision_encoder'], decoder: ['prompt_encoder_mask_decoder'] },
     nodeProcessors: { vision: 'image' },

@@ -11,7 +11,6 @@ from transformers import (
 )
 
 from common import answers, export, photo, save, spread
-from exported_sams import exported_rows
 
 SIDE = 64
 # So near to the threshold of a mask, rounding would decide about a pixel.
@@ -74,8 +73,9 @@ def sam2_processor():
 def sam2_masks(model, processor, image, prompt):
     """As `sam_masks`. The photo is resized by Pillow: the processor's class is on torchvision only, whose resized pixels may differ by one."""
     points, boxes = prompt.get("points"), prompt.get("boxes")
-    small = np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BILINEAR), np.float32) / 255
     own = processor.image_processor
+    side = own.size["height"]
+    small = np.asarray(image.resize((side, side), Image.Resampling.BILINEAR), np.float32) / 255
     pixels = (small - np.float32(own.image_mean)) / np.float32(own.image_std)
     inputs = processor(
         image, input_points=points and [[points]], input_labels=points and [[prompt.get("labels", [1] * len(points))]], input_boxes=boxes and [boxes], return_tensors="pt")
@@ -125,13 +125,14 @@ def forget_shapes(graph):
 
 
 def export_sam2(repository, model, processor):
-    """Writes both parts with the names of onnx-community's exports; the decoder takes any number of points and boxes, also none."""
+    """For models that are as SAM 2 to their callers. Writes both parts with the names of onnx-community's exports; the decoder takes any number of points and boxes, also none."""
     names = [f"image_embeddings.{level}" for level in range(3)]
 
     def write(_, target):
         folder = pathlib.Path(target)
         with torch.no_grad():
-            pixels = torch.randn(1, 3, SIDE, SIDE)
+            side = processor.image_processor.size["height"]
+            pixels = torch.randn(1, 3, side, side)
             embeddings = Encoder(model)(pixels)
             torch.onnx.export(
                 Encoder(model), (pixels,), folder / "vision_encoder.onnx", input_names=["pixel_values"], output_names=names, opset_version=17, dynamo=False)
@@ -150,14 +151,14 @@ def runs_of(mask):
     return np.stack([edges[::2], edges[1::2] - edges[::2]], -1).flatten()
 
 
-def answer(masks, scores, every, threshold):
+def answer(masks, scores, every, threshold, margin):
     """What the handler answers: `threshold` is a probability."""
     found = []
     for index, (own, fits) in enumerate(zip(masks, scores)):
         order = torch.argsort(fits, descending=True, stable=True)
         for at in order if every else order[:1]:
             logits = own[at].numpy() - np.log(threshold / (1 - threshold))
-            if np.abs(logits).min() < MARGIN:
+            if np.abs(logits).min() < margin:
                 raise Rounding
             mask = logits > 0
             if not mask.any():
@@ -168,31 +169,33 @@ def answer(masks, scores, every, threshold):
     return found
 
 
-def requests(masks_of, prompts):
+def requests(masks_of, prompts, margin):
     asked = []
     for size in PHOTOS:
         for prompt in prompts:
             for params in ({}, {"masks": "all", "maskThreshold": 0.505}):
                 masks, scores = masks_of(photo(*size), prompt)
-                own = answer(masks, scores, params.get("masks") == "all", params.get("maskThreshold", 0.5))
+                own = answer(masks, scores, params.get("masks") == "all", params.get("maskThreshold", 0.5), margin)
                 asked.append({"input": {"image": {"photo": size}, **prompt}, "params": params, "answer": own})
     return asked
 
 
-def fitting(build, masks_of, prompts):
+def fitting(build, masks_of, prompts, margin=MARGIN):
     """The model of the first seed with which rounding decides about no pixel, and what is asked of it."""
     for seed in range(200):
         # The positional embedding is no parameter.
         torch.manual_seed(seed)
         model = spread(build(), seed, scale=0.4)
         try:
-            return model, requests(lambda *asked: masks_of(model, *asked), prompts)
+            return model, requests(lambda *asked: masks_of(model, *asked), prompts, margin)
         except Rounding:
             pass
     raise SystemExit("No seed fits.")
 
 
 def make():
+    from exported_sams import exported_rows
+
     rows = []
     processor = sam_processor()
     model, asked = fitting(sam, lambda model, *given: sam_masks(model, processor, *given), PROMPTS)

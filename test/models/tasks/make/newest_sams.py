@@ -1,0 +1,54 @@
+"""Rows of promptable_segmenter for EdgeTAM and the tracker of SAM 3, whose parts have the inputs and outputs of SAM 2's: with
+transformers 5.18 and timm, called by `newest.py`."""
+from transformers import (
+    EdgeTamConfig, EdgeTamMaskDecoderConfig, EdgeTamModel, EdgeTamPromptEncoderConfig, EdgeTamVisionConfig,
+    Sam2ImageProcessor, Sam2Processor, Sam3ImageProcessor, Sam3TrackerConfig, Sam3TrackerMaskDecoderConfig, Sam3TrackerModel,
+    Sam3TrackerProcessor, Sam3TrackerPromptEncoderConfig, Sam3VisionConfig,
+)
+
+from promptable_segmenter import BOXES, PROMPTS, SIDE, export_sam2, fitting, sam2_masks
+
+# Their logits are up to a thousand, where SAM 2's here are near 1.
+MARGIN = 5e-3
+# A side of SAM 3's patches of 14 pixels.
+SAM3_SIDE = 56
+# Their defaults, with which a config is compared when it is written, are read from the Hub.
+EdgeTamVisionConfig.has_no_defaults_at_init = EdgeTamConfig.has_no_defaults_at_init = True
+
+
+def edgetam():
+    backbone = {
+        "model_type": "timm_wrapper", "architecture": "repvit_m1",
+        "model_args": {"in_chans": 3, "features_only": True, "out_indices": [0, 1, 2, 3], "embed_dim": [8, 8, 16, 16], "depth": [1, 1, 1, 1]}}
+    vision = EdgeTamVisionConfig(
+        backbone_config=backbone, backbone_channel_list=[16, 16, 8, 8], backbone_feature_sizes=[[16, 16], [8, 8], [4, 4]], fpn_hidden_size=32)
+    prompts = EdgeTamPromptEncoderConfig(hidden_size=32, image_size=SIDE, patch_size=16, mask_input_channels=8)
+    decoder = EdgeTamMaskDecoderConfig(hidden_size=32, mlp_dim=24, num_attention_heads=2, iou_head_hidden_dim=16)
+    return EdgeTamModel(EdgeTamConfig(vision_config=vision, prompt_encoder_config=prompts, mask_decoder_config=decoder))
+
+
+def sam3_tracker():
+    backbone = {
+        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "image_size": SAM3_SIDE, "pretrain_image_size": SAM3_SIDE,
+        "window_size": 2, "global_attn_indexes": [1]}
+    vision = Sam3VisionConfig(backbone_config=backbone, fpn_hidden_size=32, backbone_feature_sizes=[[16, 16], [8, 8], [4, 4]])
+    prompts = Sam3TrackerPromptEncoderConfig(hidden_size=32, image_size=SAM3_SIDE, mask_input_channels=8)
+    decoder = Sam3TrackerMaskDecoderConfig(hidden_size=32, mlp_dim=24, num_attention_heads=2, iou_head_hidden_dim=16)
+    return Sam3TrackerModel(Sam3TrackerConfig(vision_config=vision, prompt_encoder_config=prompts, mask_decoder_config=decoder))
+
+
+def processor_of(processor_class, image_class, side):
+    square = lambda length: {"height": length, "width": length}
+    return processor_class(image_class(size=square(side), mask_size=square(side // 4)))
+
+
+def newest_rows():
+    rows = []
+    for repository, build, processor in [
+        ("prompt-edgetam", edgetam, processor_of(Sam2Processor, Sam2ImageProcessor, SIDE)),
+        ("prompt-sam3-tracker", sam3_tracker, processor_of(Sam3TrackerProcessor, Sam3ImageProcessor, SAM3_SIDE)),
+    ]:
+        model, asked = fitting(build, lambda model, *given: sam2_masks(model, processor, *given), [*PROMPTS, *BOXES], MARGIN)
+        export_sam2(repository, model, processor)
+        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": asked})
+    return rows
