@@ -1,4 +1,5 @@
 /** A WAV file of samples: PCM of 16 bits, one channel. */
+import type { OnArrayBuffer } from '../contract/tensors.js';
 
 /** One channel of sound, full scale −1..1. */
 export interface Samples {
@@ -12,7 +13,7 @@ const HEADER = 44;
  * Returns a WAV file of one channel, 16 bits. Samples beyond full scale are clamped.
  * `new Blob([toWav(audio)], { type: 'audio/wav' })` is its file.
  */
-export function toWav({ samples, sampleRate }: Samples): Uint8Array<ArrayBuffer> {
+export function toWav({ samples, sampleRate }: Samples): OnArrayBuffer<Uint8Array> {
   const bytes = new Uint8Array(HEADER + samples.length * 2);
   bytes.set(wavHeader(sampleRate, samples.length * 2));
   bytes.set(toPcm(samples), HEADER);
@@ -20,7 +21,7 @@ export function toWav({ samples, sampleRate }: Samples): Uint8Array<ArrayBuffer>
 }
 
 /** Returns samples as PCM: integers of 16 bits, the low byte first. */
-export function toPcm(samples: Float32Array): Uint8Array<ArrayBuffer> {
+export function toPcm(samples: Float32Array): OnArrayBuffer<Uint8Array> {
   const bytes = new Uint8Array(samples.length * 2);
   const view = new DataView(bytes.buffer);
   for (const [index, sample] of samples.entries())
@@ -29,7 +30,7 @@ export function toPcm(samples: Float32Array): Uint8Array<ArrayBuffer> {
 }
 
 /** Returns what stands before the samples. @param size bytes of the samples; unknown for a file that is being written */
-export function wavHeader(sampleRate: number, size = 0xffff_ffff - HEADER): Uint8Array<ArrayBuffer> {
+export function wavHeader(sampleRate: number, size = 0xffff_ffff - HEADER): OnArrayBuffer<Uint8Array> {
   const bytes = new Uint8Array(HEADER);
   const view = new DataView(bytes.buffer);
   const text = (at: number, value: string): void => bytes.set(new TextEncoder().encode(value), at);

@@ -515,7 +515,7 @@ test('chat: an answer as JSON, a tool that must be called, and a photo for a mod
   await expect(page.getByRole('button', { name: 'Add a photo…' })).toBeHidden();
   await page.locator('input[webkitdirectory]').setInputFiles('test/models/pictures/smolvlm');
   await page.getByRole('button', { name: 'Open it' }).click(SLOW);
-  await expect(page.getByText('(image_text_to_text) runs on onnx/')).toBeVisible(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: '(image_text_to_text) runs on onnx/' })).toBeVisible(SLOW);
   await page.locator('.chat-form input[type=file]').setInputFiles('public/models/nanodet/samples/cat.jpg');
   await expect(page.getByRole('img', { name: 'The photo for your message' })).toBeVisible();
   await page.getByText('Tokens', { exact: true }).click();
@@ -619,7 +619,7 @@ test('writing: a repository of Hugging Face says its size first, and is opened w
   await expect(page.getByText('the download is from huggingface.co')).toBeVisible();
   expect(asked.filter((path) => path.includes('/resolve/'))).toEqual([]);
   await download.click();
-  await expect(page.getByText(/^org\/tiny \(fp32, \d+ kB\) runs on/)).toBeVisible(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: /^org\/tiny \(fp32, \d+ kB\) runs on/ })).toBeVisible(SLOW);
   await page.getByRole('radio', { name: 'A message to answer' }).check();
   await page.getByRole('slider', { name: 'Length' }).fill('10');
   await page.getByRole('button', { name: 'Write', exact: true }).click();
@@ -636,7 +636,7 @@ async function openFolder(page: Page, repository: string, handler: string, photo
   await page.locator('input[webkitdirectory]').setInputFiles(`test/models/${folder}`);
   await expect(page.getByRole('list', { name: 'Models' })).toHaveText(/onnx\/\w+\.onnx: \d+ kB/);
   await page.getByRole('button', { name: 'Open it' }).click();
-  await expect(page.getByText(`${handler} runs on onnx/`)).toBeVisible(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: `${handler} runs on onnx/` })).toBeVisible(SLOW);
   if (photo !== undefined) await sample(page, photo).click();
   return await answerOf(page);
 }
@@ -817,7 +817,7 @@ test('any model: a folder shows what it has, and its handler and its fields foll
     /Backend: onnx\/\w+ in fp32, [\d.]+ kB to download, about 7\d(\.\d)? MB of memory\./,
   );
   await page.getByRole('button', { name: 'Open it' }).click();
-  await expect(page.getByText('question_answerer runs on onnx/')).toBeVisible(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: 'question_answerer runs on onnx/' })).toBeVisible(SLOW);
   expect(await answerOf(page)).toHaveLength(3);
   expect(complaints).toEqual([]);
 });
@@ -853,7 +853,7 @@ test('any model: of a repository of Hugging Face, the list of its files is asked
   await expect(page.getByText('org/tiny: BertForSequenceClassification')).toBeVisible();
   expect(asked.filter((path) => path.endsWith('.onnx'))).toEqual([]);
   await page.getByRole('button', { name: 'Open it' }).click();
-  await expect(page.getByText('text_reranker runs on onnx/')).toBeVisible(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: 'text_reranker runs on onnx/' })).toBeVisible(SLOW);
   expect(await answerOf(page)).toEqual(expect.arrayContaining([{ index: 0, score: expect.any(Number) }]));
   expect(complaints).toEqual([]);
   await page.getByRole('group', { name: 'Examples' }).getByRole('button').first().click();
@@ -979,7 +979,9 @@ test('voices: the recorded sentence, and a voice of one’s own, sentence by sen
 
   await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/speak-speecht5');
   await page.getByRole('button', { name: 'Open it' }).click(SLOW);
-  await expect(page.getByText('speak-speecht5 (text_to_speech) runs on')).toBeVisible(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: 'speak-speecht5 (text_to_speech) runs on' })).toBeVisible(
+    SLOW,
+  );
   await page.getByRole('button', { name: 'Speak' }).click();
   await expect(page.getByText(/^You heard the first sentence after [\d.]+ s, all of it after/)).toBeVisible(SLOW);
   await expect(words.getByRole('button')).toHaveText(['hello.', 'how are you?']);

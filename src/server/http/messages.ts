@@ -1,5 +1,7 @@
+import type { OnArrayBuffer } from '../../contract/tensors.js';
+
 /** What decodes bytes, such as a `DecompressionStream`. */
-export type ByteStreams = ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;
+export type ByteStreams = ReadableWritablePair<OnArrayBuffer<Uint8Array>, OnArrayBuffer<Uint8Array>>;
 
 /** The part of a `Request` that the server reads. */
 export interface HttpRequest extends Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'> {

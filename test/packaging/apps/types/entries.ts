@@ -1,5 +1,5 @@
-// Every entry of the package but tabserve/testing, which needs Playwright: testing.spec.ts compiles it; tabserve/vue and
-// tabserve/svelte need their frameworks: the samples of docs/frameworks.md are compiled.
+// Every entry of the package but tabserve/testing, which needs Playwright: testing.spec.ts compiles it; tabserve/node, which
+// needs Node's types; and tabserve/vue and tabserve/svelte, which need their frameworks: the samples of the docs are compiled.
 export * as page from 'tabserve';
 export * as worker from 'tabserve/worker';
 export * as pageCore from 'tabserve/core';
@@ -18,3 +18,7 @@ export * as i from 'tabserve/standalone/worker';
 export * as j from 'tabserve/vite';
 export * as k from 'tabserve/react';
 export * as l from 'tabserve/ai-sdk';
+export * as m from 'tabserve/pipeline';
+export * as n from 'tabserve/prompt-api';
+export * as o from 'tabserve/serving';
+export * as p from 'tabserve/service-worker';
