@@ -48,7 +48,8 @@ def newest_rows():
         ("prompt-edgetam", edgetam, processor_of(Sam2Processor, Sam2ImageProcessor, SIDE)),
         ("prompt-sam3-tracker", sam3_tracker, processor_of(Sam3TrackerProcessor, Sam3ImageProcessor, SAM3_SIDE)),
     ]:
-        model, asked = fitting(build, lambda model, *given: sam2_masks(model, processor, *given), [*PROMPTS, *BOXES], MARGIN)
+        model, asked = fitting(build, lambda model, *given: sam2_masks(model, processor, *given), [PROMPTS[1], *BOXES[1:]], MARGIN)
         export_sam2(repository, model, processor)
-        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": asked})
+        # Of one photo: their masks have many runs.
+        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": asked[: len(asked) // 3]})
     return rows
