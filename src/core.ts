@@ -23,7 +23,7 @@ export type { KeptInput } from './page/requests/retained-value.js';
 export type { Sequence, SequenceOptions } from './page/sequences/sequence.js';
 export type { JobQueueStatus } from './page/requests/queue.js';
 export type { WorkerFactory } from './page/workers/worker-factory.js';
-export type { Recovery } from './page/requests/sender.js';
+export type { Recovery, WorkerStatus } from './page/requests/sender.js';
 export type { ClientMetrics } from './page/metrics/client-metrics.js';
 export { clearVerdicts } from './page/selection/verdicts.js';
 export type { CacheName } from './contract/downloads.js';

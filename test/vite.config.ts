@@ -73,6 +73,7 @@ export default defineConfig({
       { find: /^tabserve\/(react|vue|svelte)$/, replacement: source('$1') },
       { find: /^tabserve\/pipeline$/, replacement: source('pipeline') },
       { find: /^tabserve\/prompt-api$/, replacement: source('prompt-api') },
+      { find: /^tabserve\/devtools$/, replacement: source('devtools') },
       { find: /^tabserve\/core$/, replacement: source('core') },
       { find: /^tabserve\/worker\/core$/, replacement: source('worker-core') },
     ],

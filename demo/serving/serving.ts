@@ -1,6 +1,7 @@
 import '../styles/instruments.css';
 import '../styles/lab.css';
 import '../styles/serving.css';
+import '../../src/devtools.js';
 import type { Demo } from '../demo.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { button, el } from '../page/dom.js';
@@ -58,6 +59,7 @@ function mount(announce: (text: string) => void): Exhibited {
     if (key !== 'deadline') reopen();
   });
   const panel = backendPanel(() => anew());
+  const devtools = el('tabserve-devtools');
   const code = el('code');
   const copy = el('button', { type: 'button' }, 'Copy');
   const shown = snippet(code, copy);
@@ -83,6 +85,11 @@ function mount(announce: (text: string) => void): Exhibited {
       'Engine and backend',
       'Which backend runs, and why the others do not.',
       el('form', { class: 'lab-backend' }, panel.element),
+    ),
+    fold(
+      'DevTools',
+      'The panel for development, which any app can show: tabserve/devtools. End a worker in it, and see what becomes of the load.',
+      devtools,
     ),
     fold(
       'Code',
@@ -183,6 +190,7 @@ function mount(announce: (text: string) => void): Exhibited {
       });
       if (signal.aborted) return void opened.dispose();
       client = opened;
+      devtools.clients = [opened];
       opened.on('backendchange', panel.runs);
       opened.on('fail', failed);
       progress.done();

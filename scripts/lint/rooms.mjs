@@ -126,6 +126,12 @@ export const ROOMS = {
     imports: BOTH,
     types: ['page/ai-sdk'],
   },
+  'page/devtools': {
+    runs: 'page',
+    what: 'The element `<tabserve-devtools>`, the entry `tabserve/devtools`: what clients, their workers and their requests do',
+    imports: [...BOTH, 'page/client', 'page/selection'],
+    types: ['page/requests'],
+  },
   'page/frameworks': {
     runs: 'page',
     what: 'The entries `tabserve/react`, `tabserve/vue` and `tabserve/svelte`: a store over a client that components share',

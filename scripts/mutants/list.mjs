@@ -173,6 +173,7 @@ export const MUTANTS = [
   ['page/ai-sdk/answer.ts', "text === '' && toolCalls.length > 0 ? []", 'toolCalls.length > 0 ? []'],
   ['page/client/log.ts', 'this.#entries.length > MAX_ENTRIES', 'this.#entries.length > 2 * MAX_ENTRIES'],
   ['page/pipeline/call.ts', 'count ?? Number.MAX_SAFE_INTEGER', 'count ?? 5'],
+  ['page/devtools/history.ts', 'this.#events.length > MAX_EVENTS', 'this.#events.length > MAX_REQUESTS'],
   ['page/prompt-api/session.ts', 'at > first && role', 'at >= first && role'],
   ['page/streams/answer-stream.ts', "if (blameOf(error.code) === 'app') this.#chunks.clear();", ''],
   ['page/sequences/sequence.ts', 'this.#current.state?.release();', ''],

@@ -27,6 +27,7 @@ export const SPECS = {
   'src/page/metrics/': { wasm: ['metrics'] },
   'src/page/ai-sdk/': { wasm: ['ai-sdk'], node: ['ai-sdk'] },
   'src/page/pipeline/': { node: ['pipeline'] },
+  'src/page/devtools/': { wasm: ['devtools'] },
   'src/page/prompt-api/': { node: ['prompt-api'] },
   'src/page/frameworks/': { wasm: ['frameworks'] },
   'src/worker/': { wasm: ['workers', 'engines'] },

@@ -71,6 +71,7 @@ for (const [file, expected] of [
   ['ai-sdk-embeddings.ts', [/^1\.000$/]],
   ['structured.ts', [/^stop true true$/]],
   ['pipeline.ts', [/^\[\{"label":"German","score":0\.\d+\}\]$/, /^true$/]],
+  ['devtools.ts', [/^1 ready$/]],
   ['prompt-api.ts', [/^downloadable$/, /^true true$/, /^true$/]],
   ['tools.ts', [/^tool_calls 1$/, /^add true true$/]],
   ['agent.ts', [/^notes_of gave \["(The cat|Dinner).*"\]$/, /^true$/]],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { sizes } from '../../scripts/size.mjs';
+import { bundled, sizes } from '../../scripts/size.mjs';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
@@ -44,4 +44,17 @@ test('no file names a source map: the package has none, and a bundler would warn
   const scripts = files.filter((file) => file.endsWith('.js'));
   expect(scripts.length).toBeGreaterThan(200);
   expect(scripts.filter((file) => read(file).includes('//# sourceMappingURL='))).toEqual([]);
+});
+
+test('the panel for development is in the scripts of an app that imports it, and in no other', async () => {
+  /** Text of the panel's element, of its style, and of its timeline. */
+  const marks = ['tabserve-devtools', '--postprocess', 'Lost because'];
+  const codeOf = async (app: string): Promise<string> => (await bundled(app, 'es')).map(({ code }) => code).join('\n');
+  const entries = ['index', 'core', 'pipeline', 'serving', 'react', 'vue', 'svelte'];
+  const all = entries.map((entry) => `export * as ${entry} from '${dist}${entry}.js';`).join('\n');
+  const without = await codeOf(all);
+  for (const mark of marks) expect(without, mark).not.toContain(mark);
+  // An import for its element alone is no import that a bundler may leave out.
+  const withPanel = await codeOf(`import '${dist}devtools.js';`);
+  for (const mark of marks) expect(withPanel, mark).toContain(mark);
 });

@@ -14,7 +14,7 @@ import { diagnosis } from './log.js';
 import { Emitter } from './events.js';
 import { EventLog } from './log.js';
 import { ServingMetrics, type ClientMetrics } from '../metrics/client-metrics.js';
-import type { ClientEvents, Description } from '../requests/sender.js';
+import type { ClientEvents, Description, WorkerStatus } from '../requests/sender.js';
 import type { ClientFrames, FramesOptions } from '../streams/frame-source.js';
 import type {
   ClientInput,
@@ -131,6 +131,14 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   /** How full the queue is now. Check it to hold back a request that would be refused with `queue-full`. */
   get jobQueueStatus(): JobQueueStatus {
     return this.#sender.queueStatus;
+  }
+
+  /**
+   * What its workers are doing now, for tools such as the panel of `tabserve/devtools`. With the option `share`, only
+   * the host tab has any.
+   */
+  get workerStatus(): readonly WorkerStatus[] {
+    return this.#sender.workerStatus;
   }
 
   /** The metrics of this client. They stay in the page. */

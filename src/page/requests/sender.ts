@@ -28,6 +28,8 @@ export interface Sender {
   /** How many requests keep the workers busy. */
   readonly parallelism: number;
   readonly queueStatus: JobQueueStatus;
+  /** The workers of this tab; none if they are in another one. */
+  readonly workerStatus: readonly WorkerStatus[];
 
   /** Opens the model, or opens it again after a failure. @throws what `Client.initialize` throws */
   open(opening: Opening): Promise<void>;
@@ -61,6 +63,27 @@ export interface SenderEvents {
   warn(message: string): void;
   /** @param since when it began, by `performance.now()`, if it took time */
   log(message: string, since?: number): void;
+}
+
+/** What one worker of a client is doing. */
+export interface WorkerStatus {
+  /** Counts the workers that this tab has opened for the model: 1 is the first. */
+  readonly number: number;
+  /** A worker that is `draining` finishes its batches, takes no more, and is then ended. */
+  readonly state: 'opening' | 'ready' | 'draining';
+  /** Undefined while it is opening. */
+  readonly backend: Backend | undefined;
+  /** Number of batches in it now. */
+  readonly batches: number;
+  /** Number of batches that it has run. */
+  readonly runs: number;
+  /** Bytes of its engine's memory after the last batch; undefined before the first one. */
+  readonly memory: number | undefined;
+  /**
+   * Ends it as a crash would, to see how the client replaces it: what was in it runs again. Undefined while it is
+   * opening.
+   */
+  readonly end: (() => void) | undefined;
 }
 
 /** What happened when a worker was lost and another one took over. */

@@ -110,6 +110,13 @@ export const browserVerdicts: VerdictStore = {
   clear: async () => void (await request('readwrite', (store) => store.clear())),
 };
 
+/** Returns all verdicts in IndexedDB, by their keys. What has another form is left out. */
+export async function listVerdicts(): Promise<Map<string, Verdict>> {
+  const keys = (await request('readonly', (store) => store.getAllKeys())) as string[];
+  const entries = await Promise.all(keys.map(async (key) => [key, await browserVerdicts.get(key)] as const));
+  return new Map(entries.filter((entry): entry is readonly [string, Verdict] => isVerdict(entry[1])));
+}
+
 /**
  * Deletes all verdicts in IndexedDB: the next visit compares and measures again.
  * @throws `timeout` if the database is blocked for 5 seconds; a DOMException if there is none

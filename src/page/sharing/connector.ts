@@ -1,6 +1,6 @@
 import { isError, messageOf, TabServeError } from '../../contract/errors.js';
 import { abortError } from '../../shared/abort.js';
-import type { Description } from '../requests/sender.js';
+import type { Description, WorkerStatus } from '../requests/sender.js';
 import type { Job } from '../requests/job.js';
 import type { Opening } from '../requests/sender.js';
 import type { MakeLocalSender } from '../selection/local-sender.js';
@@ -14,6 +14,8 @@ import type { LobbyMessage, SharedModelEvent, SharedModel, SharedAnswer } from '
 export interface ModelLink {
   /** Aborts when it has ended, with the error that says why. */
   readonly ended: AbortSignal;
+  /** The model's workers; none if they are in another tab. */
+  readonly workerStatus: readonly WorkerStatus[];
   /** Runs a request. @param stop aborts when its answer is no longer wanted */
   run(job: Job, stop: AbortSignal): Promise<SharedAnswer>;
   describe(): Promise<Description>;

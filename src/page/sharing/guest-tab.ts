@@ -47,6 +47,7 @@ interface PendingCall {
 
 /** Sends requests to the host tab, which is another tab. */
 export class GuestTab implements ModelLink {
+  readonly workerStatus = [];
   /** Resolves when the host tab says that the model is open; to undefined if this connection ends before that. */
   readonly opened: Promise<SharedModel | undefined>;
   readonly #options: GuestOptions;

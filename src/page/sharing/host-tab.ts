@@ -5,7 +5,7 @@ import type { Envelope } from '../../contract/wire.js';
 import { watchRelease } from '../../shared/lock-release.js';
 import { RetainedValue } from '../requests/retained-value.js';
 import { ServingMetrics } from '../metrics/client-metrics.js';
-import type { Description } from '../requests/sender.js';
+import type { Description, WorkerStatus } from '../requests/sender.js';
 import { Requester, type RanRequest } from '../requests/requester.js';
 import type { Job, SequenceState } from '../requests/job.js';
 import type { MakeLocalSender, LocalSender } from '../selection/local-sender.js';
@@ -74,6 +74,10 @@ export class HostTab implements ModelLink {
     this.#opening = this.#open();
     // Whoever waits for it, in `opened`, reports the failure.
     this.#opening.catch(() => {});
+  }
+
+  get workerStatus(): readonly WorkerStatus[] {
+    return this.#sender.workerStatus;
   }
 
   get ended(): AbortSignal {

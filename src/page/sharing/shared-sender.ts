@@ -4,7 +4,7 @@ import { isSameCandidate, type Backend, type Probe } from '../../contract/backen
 import { errorFromData } from '../../contract/error-data.js';
 import { asTabServeError, blameOf, TabServeError } from '../../contract/errors.js';
 import { CLIENT_SETTINGS, servingOf, type Serving } from '../../contract/settings.js';
-import type { Description } from '../requests/sender.js';
+import type { Description, WorkerStatus } from '../requests/sender.js';
 import { Backlog, type JobQueueStatus } from '../requests/queue.js';
 import type { Job } from '../requests/job.js';
 import type { Opening, Sender, SenderEvents } from '../requests/sender.js';
@@ -91,6 +91,10 @@ export class SharedSender implements Sender {
 
   get queueStatus(): JobQueueStatus {
     return this.#backlog.status(this.#serving.jobQueueSize);
+  }
+
+  get workerStatus(): readonly WorkerStatus[] {
+    return this.#link?.workerStatus ?? [];
   }
 
   checkRoom(): void {

@@ -122,6 +122,8 @@ interface FreeOptions {
 export class Slots {
   readonly #slots = new Set<Slot>();
   readonly #wear: WearLimits;
+  /** Number of slots so far. */
+  #added = 0;
   /**
    * A cache, because the pool asks several times for each request and slots seldom change. Undefined after a change.
    */
@@ -164,6 +166,7 @@ export class Slots {
   }
 
   add(slot: Slot): void {
+    slot.number = ++this.#added;
     this.#slots.add(slot);
     this.#lists = undefined;
     slot.onState = () => (this.#lists = undefined);

@@ -6,6 +6,7 @@ import type { JobQueueStatus } from '../requests/queue.js';
 import { Batch, checkAnswer, failureOf } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import type { RetainedValue, ValueCache } from '../requests/retained-value.js';
+import type { WorkerStatus } from '../requests/sender.js';
 import type { WorkerMethod } from './connection.js';
 import { passChunks } from './pass-chunks.js';
 import { type OpenWorker, type PoolOptions, PoolState, leastBusy } from './pool-state.js';
@@ -69,6 +70,10 @@ export class WorkerPool {
 
   get queueStatus(): JobQueueStatus {
     return this.#state.backlog.status(this.#state.settings.jobQueueSize);
+  }
+
+  get workerStatus(): readonly WorkerStatus[] {
+    return this.#state.slots.all.map(({ status }) => status);
   }
 
   /** Checks that the queue has room for another request. @throws `queue-full` */

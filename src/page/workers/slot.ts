@@ -1,9 +1,10 @@
 import type { Backend } from '../../contract/backends.js';
-import type { TabServeError } from '../../contract/errors.js';
+import { TabServeError } from '../../contract/errors.js';
 import type { LargerRun } from '../../contract/wire.js';
 import type { Batch } from '../requests/batch.js';
 import type { Job } from '../requests/job.js';
 import type { RetainedValue } from '../requests/retained-value.js';
+import type { WorkerStatus } from '../requests/sender.js';
 import type { Connection } from './connection.js';
 
 /** What the pool needs of a connection to a worker. */
@@ -41,6 +42,8 @@ const BATCHES_ON_CPU = 4;
  */
 export class Slot {
   #state: 'opening' | 'ready' | 'draining' | 'lost' = 'opening';
+  /** Counts the pool's slots from 1; the pool sets it. */
+  number = 0;
   /** Called when the state has changed. */
   onState: (() => void) | undefined;
   /** Undefined while it is opening. */
@@ -178,6 +181,20 @@ export class Slot {
     const { first = 0, last = 0 } = this.#memory;
     const grown = last > maxMemory && first <= maxMemory;
     return this.runs >= maxRuns || grown;
+  }
+
+  /** What its worker is doing. A pool has no slot that is lost. */
+  get status(): WorkerStatus {
+    const { number, state, backend, worker, runs } = this;
+    return {
+      number,
+      state: state as WorkerStatus['state'],
+      backend,
+      batches: this.#batches.size,
+      runs,
+      memory: this.#memory.last,
+      end: worker && (() => worker.connection.close(new TabServeError('worker-lost', 'The app has ended the worker.'))),
+    };
   }
 
   /** Ends the worker, if there is one, and releases its cores. */

@@ -6,6 +6,30 @@ import { STABLE_MS } from '../../../../src/page/workers/pool.ts';
 import { IDLE_MS, PAUSE_MS } from '../../../../src/page/workers/reconciler.ts';
 import { settle, wasm, webgpu, World } from '../../support/pool-world.ts';
 
+test('what each worker does is told, and one that is ended on demand is replaced; its requests run again', async () => {
+  const world = new World({ maxWorkers: 1 });
+  const worker = await world.start();
+  const asked = world.ask();
+  const [first] = world.pool.workerStatus;
+  expect(first).toMatchObject({ number: 1, state: 'ready', backend: wasm, batches: 1, runs: 0, memory: undefined });
+  worker.answer({ memory: 5_000_000 });
+  await settle();
+  expect(world.pool.workerStatus[0]).toMatchObject({ batches: 0, runs: 1, memory: 5_000_000 });
+
+  const again = world.ask();
+  first!.end!();
+  expect(worker.error).toMatchObject({ code: 'worker-lost', message: 'The app has ended the worker.' });
+  expect(world.pool.workerStatus).toEqual([
+    { number: 2, state: 'opening', backend: undefined, batches: 0, runs: 0, memory: undefined, end: undefined },
+  ]);
+  const next = await world.opened();
+  expect(world.pool.workerStatus).toMatchObject([{ number: 2, state: 'ready', batches: 1 }]);
+  next.answer();
+  await settle();
+  expect([asked.outcome, again.outcome]).toEqual(['1', '2']);
+  expect(world.recoveries).toMatchObject([{ replayed: 1, failed: 0 }]);
+});
+
 test.describe('dispatch', () => {
   test('a WASM worker takes one batch, and a second one only if it is full', async () => {
     const world = new World({ batchSize: 2 });
