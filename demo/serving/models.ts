@@ -10,7 +10,10 @@ import type { Settings } from './settings.js';
 export const SERVED: readonly [Demo, ...Demo[]] = [language, orientation, digits];
 
 /** The part of a client that the page uses. */
-export type Served = Pick<Client, 'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on'> &
+export type Served = Pick<
+  Client,
+  'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on' | 'workerStatus'
+> &
   Pick<Awaited<ReturnType<typeof load>>, 'predict'>;
 
 /** One thread for each worker: more workers use more cores. */

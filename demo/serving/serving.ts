@@ -1,7 +1,7 @@
 import '../styles/instruments.css';
 import '../styles/lab.css';
 import '../styles/serving.css';
-import '../../src/devtools.js';
+import { TabServeDevtools } from '../../src/devtools.js';
 import type { Demo } from '../demo.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
 import { button, el } from '../page/dom.js';
@@ -59,7 +59,7 @@ function mount(announce: (text: string) => void): Exhibited {
     if (key !== 'deadline') reopen();
   });
   const panel = backendPanel(() => anew());
-  const devtools = el('tabserve-devtools');
+  const devtools = new TabServeDevtools();
   const code = el('code');
   const copy = el('button', { type: 'button' }, 'Copy');
   const shown = snippet(code, copy);
@@ -149,6 +149,7 @@ function mount(announce: (text: string) => void): Exhibited {
     source.rate = 0;
     void client?.dispose();
     client = undefined;
+    devtools.clients = [];
     subject = undefined;
     working(false);
   }
