@@ -59,7 +59,8 @@ const LIMITS = [
   },
   {
     what: 'page: import { mountDevtools }, alone',
-    limit: 12,
+    // 1 of it are device reports.
+    limit: 13,
     measure: () => page(atOnce, 'mountDevtools', 'devtools'),
   },
   {
@@ -86,8 +87,8 @@ const LIMITS = [
   // 50 more are speakers and CLAP: their modules, their types, and their scripts in two bundles.
   // 20 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
   // 23 more are live words, and the command line's migrate and inspect --write.
-  // 13 more are DevTools: their modules, and their types.
-  { what: 'the build', limit: 3026, measure: all },
+  // 20 more are DevTools and device reports: their modules, their types, and the command that compares reports.
+  { what: 'the build', limit: 3034, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

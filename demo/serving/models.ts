@@ -12,7 +12,7 @@ export const SERVED: readonly [Demo, ...Demo[]] = [language, orientation, digits
 /** The part of a client that the page uses. */
 export type Served = Pick<
   Client,
-  'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'dispose' | 'on' | 'workerStatus'
+  'backend' | 'metrics' | 'jobQueueStatus' | 'describe' | 'diagnose' | 'dispose' | 'on' | 'probe' | 'workerStatus'
 > &
   Pick<Awaited<ReturnType<typeof load>>, 'predict'>;
 

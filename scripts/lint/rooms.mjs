@@ -218,7 +218,7 @@ export const ROOMS = {
   },
   'tools/cli': {
     runs: 'Node',
-    what: '`npx tabserve`: packs, optimizes, checks and tests archives, describes model files, copies the files for pages without a bundler, and changes the imports of apps that use transformers.js',
+    what: '`npx tabserve`: packs, optimizes, checks and tests archives, describes model files, copies the files for pages without a bundler, changes the imports of apps that use transformers.js, and compares device reports',
     imports: [...BOTH, 'page/pipeline', 'server', 'server/node', 'tools', 'worker'],
     packages: [...ENGINES, 'oxc-parser'],
   },

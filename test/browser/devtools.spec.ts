@@ -1,8 +1,11 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
 import axe from 'axe-core';
+import type { ReportedModel } from '../../src/devtools.ts';
 import type { Client } from '../../src/index.ts';
+import { compareReports } from '../../src/tools/cli/compare-reports.ts';
+import { readReport } from '../../src/tools/cli/read-report.ts';
 import { expect, test } from './fixtures.ts';
 
 /** The panel of `tabserve/devtools`, on a page whose policy allows no styles, and requires Trusted Types. */
@@ -126,6 +129,38 @@ test('shows the verdicts of earlier visits, and leaves out what is none @once', 
   ]);
 });
 
+test('a report is shown before it is saved, and the file has what was shown @once', async ({ page }) => {
+  await openPanel(page);
+  const panel = page.locator('tabserve-devtools');
+  await panel.getByRole('button', { name: 'Save a report…' }).click();
+  const dialog = panel.getByRole('dialog', { name: 'Save a report' });
+  const shown = await dialog.getByRole('region', { name: 'The report' }).textContent();
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toMatch(/^tabserve-report-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.json$/);
+  const path = test.info().outputPath('report.json');
+  await file.saveAs(path);
+  expect(readFileSync(path, 'utf8')).toBe(shown);
+  await expect(dialog).toBeHidden();
+  const report = await readReport(path);
+  expect(report).toMatchObject({
+    browser: await page.evaluate(() => navigator.userAgent),
+    device: { cores: await page.evaluate(() => navigator.hardwareConcurrency), wasm: { available: true } },
+    models: [{ name: 'digits', backend: { engine: 'onnx', name: 'wasm', proof: 'golden' }, outcomes: { ok: 3 } }],
+  });
+  const [{ times, log }] = report.models as [ReportedModel];
+  expect(times['ts_handler_inference']!.count).toBe(3);
+  expect(times['WorkerLoadTime onnx/wasm']!.count).toBe(1);
+  expect(log.join('\n')).toMatch(/onnx\/wasm runs, correct on \d+ golden examples?/);
+  expect(compareReports(report, report)).toContain('Device\n  no difference');
+
+  await panel.getByRole('button', { name: 'Save a report…' }).click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(dialog).toBeHidden();
+  expect(await page.evaluate(() => window.devtools.violations)).toEqual([]);
+});
+
 test('a client that is not open yet, one that is no client, and a panel that is removed @once', async ({ page }) => {
   await page.goto('/test/browser/pages/devtools.html');
   await page.waitForFunction(() => 'devtools' in window);
@@ -183,11 +218,7 @@ test.describe('how it looks', () => {
         await page.emulateMedia({ colorScheme });
         for (const isDocked of [true, false]) {
           await panel.evaluate((element, isDocked) => element.toggleAttribute('docked', isDocked), isDocked);
-          const violations = await page.evaluate(async () => {
-            const found = await window.axe.run(document, { resultTypes: ['violations'] });
-            return found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-          });
-          expect.soft(violations, `${width}, ${colorScheme}, ${isDocked}`).toEqual([]);
+          expect.soft(await violationsOf(page), `${width}, ${colorScheme}, ${isDocked}`).toEqual([]);
           const overflow = await panel.evaluate(
             ({ shadowRoot }) =>
               Array.from(shadowRoot!.querySelectorAll('*')).filter((element) => {
@@ -203,6 +234,21 @@ test.describe('how it looks', () => {
             });
         }
       }
+    await panel.getByRole('button', { name: 'Save a report…' }).click();
+    await expect(panel.getByRole('dialog')).toBeVisible();
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect.soft(await violationsOf(page), `dialog, ${width}`).toEqual([]);
+      if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/dialog-${width}.png` });
+    }
     expect(await page.evaluate(() => window.devtools.violations)).toEqual([]);
   });
 });
+
+/** Runs every rule of axe on the page as it is. */
+async function violationsOf(page: Page): Promise<string[]> {
+  return await page.evaluate(async () => {
+    const found = await window.axe.run(document, { resultTypes: ['violations'] });
+    return found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+  });
+}

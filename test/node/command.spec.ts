@@ -74,6 +74,41 @@ test('after --, a path may begin with a dash', () => {
   expect([status, stdout.split('\n')[0]]).toEqual([0, '--x.onnx']);
 });
 
+test('two device reports are compared; other files, and another number of them, are refused', () => {
+  const there = folder();
+  const report = {
+    format: 'tabserve-device-report',
+    formatVersion: 1,
+    tabserve: '0.3.0',
+    at: '2026-11-29T10:00:00.000Z',
+    browser: 'Chrome \u001b[31m',
+    device: { cores: 4, webgpu: { available: true, architecture: 'turing' } },
+    models: [],
+    verdicts: [],
+  };
+  const other = { ...report, browser: 'Firefox', device: { ...report.device, cores: 8 } };
+  writeFileSync(join(there, 'a.json'), JSON.stringify(report));
+  writeFileSync(join(there, 'b.json'), JSON.stringify(other));
+  const { status, stdout, stderr } = run(['report', 'a.json', 'b.json'], there);
+  expect([status, stderr]).toEqual([0, '']);
+  // What another person wrote cannot change the terminal.
+  expect(stdout).toBe(
+    'Reports\n  browser: Chrome \\u{1b}[31m → Firefox\n\nDevice\n  cores: 4 → 8\n\nCached verdicts\n  no difference\n',
+  );
+  writeFileSync(join(there, 'card.json'), '{}');
+  const cases: [args: readonly string[], words: string][] = [
+    [['a.json'], 'report takes two files'],
+    [['a.json', 'b.json', 'card.json'], 'report takes two files'],
+    [['a.json', 'card.json'], 'card.json is no device report: it has no "format": "tabserve-device-report".'],
+    [['nothing.json', 'b.json'], 'nothing.json is no device report: it could not be read as JSON: ENOENT'],
+  ];
+  for (const [args, words] of cases) {
+    const refused = run(['report', ...args], there);
+    expect([refused.status, refused.stdout], args.join(' ')).toEqual([1, '']);
+    expect(refused.stderr).toContain(words);
+  }
+});
+
 test('an empty address is none: the server would listen on all of them @full', () => {
   const digits = path('public/models/digits');
   const empty = run(['serve', digits, '--port', '0', '--host', '']);

@@ -138,7 +138,7 @@ test('npx tabserve: packs an archive, checks it, and describes its model @full',
     // A parser is the app's to install.
     await expect(node(folder, tabserve, 'migrate', 'main.js')).rejects.toThrow('npm i -D oxc-parser');
     await expect(node(folder, tabserve, 'check', 'digits.mar')).rejects.toThrow(
-      'check is no command. The commands are archive, inspect, optimize, test, serve, bench, copy, migrate.',
+      'check is no command. The commands are archive, inspect, optimize, test, serve, bench, copy, migrate, report.',
     );
     await expect(node(folder, tabserve, 'archive', '--check')).rejects.toThrow('--check takes an archive');
     expect(await node(folder, tabserve, '--version')).toMatch(/^\d+\.\d+\.\d+$/m);

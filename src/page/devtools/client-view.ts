@@ -11,7 +11,7 @@ import { describeOutcomes, describeProof } from './words.js';
 /** What the panel asks a client. */
 export type InspectedClient = Pick<
   Client,
-  'backend' | 'describe' | 'jobQueueStatus' | 'metrics' | 'on' | 'workerStatus'
+  'backend' | 'describe' | 'diagnose' | 'jobQueueStatus' | 'metrics' | 'on' | 'probe' | 'workerStatus'
 >;
 
 export interface ClientView {

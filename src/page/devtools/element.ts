@@ -1,6 +1,8 @@
 import { wrongValue } from '../../shared/read-options.js';
 import { clientView, type ClientView, type InspectedClient } from './client-view.js';
 import { button, el, setText } from './dom.js';
+import { deviceReport } from './report.js';
+import { reportDialog } from './report-dialog.js';
 import { storageView } from './storage-view.js';
 import { STYLES } from './styles.js';
 
@@ -33,12 +35,18 @@ export class TabServeDevtools extends Base {
       fold.textContent = isOpen ? 'Hide' : 'Show';
     });
     fold.setAttribute('aria-expanded', 'true');
-    const refresh = button('Refresh what is stored', () => void this.#storage.update());
+    const dialog = reportDialog();
+    const report = button('Save a report…', () => void deviceReport(this.#clients).then(dialog.show));
     const root = this.attachShadow({ mode: 'open' });
     const styles = new CSSStyleSheet();
     styles.replaceSync(STYLES);
     root.adoptedStyleSheets = [styles];
-    root.append(el('header', {}, el('h2', {}, 'TabServe DevTools'), refresh, fold), this.#content, this.#status);
+    root.append(
+      el('header', {}, el('h2', {}, 'TabServe DevTools'), report, fold),
+      this.#content,
+      dialog.element,
+      this.#status,
+    );
   }
 
   /** The clients that it shows. @throws `invalid-input` for anything but a list of clients */
@@ -98,13 +106,11 @@ const registry = globalThis.customElements as CustomElementRegistry | undefined;
 if (registry?.get(NAME) === undefined) registry?.define(NAME, TabServeDevtools);
 
 /**
- * Shows the panel at the bottom of the page. `remove()` of what it returns removes it.
+ * Shows the panel at the bottom of the page. `remove()` of what it returns removes it. Import it where only development
+ * does, by a dynamic import, and no script of production has its code.
  *
  * ```ts
- * if (import.meta.env.DEV) {
- *   const { mountDevtools } = await import('tabserve/devtools');
- *   mountDevtools([classifier]);
- * }
+ * const panel = mountDevtools([classifier]);
  * ```
  * @throws `invalid-input` for anything but a list of clients
  */

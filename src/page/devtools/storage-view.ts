@@ -1,8 +1,8 @@
 import { messageOf } from '../../contract/errors.js';
 import { cache } from '../client/cache.js';
 import { listVerdicts } from '../selection/verdicts.js';
-import { el, setRows, setText, table } from './dom.js';
-import { counted, describeVerdict, inBytes, shortUrl } from './words.js';
+import { button, el, setRows, setText, table } from './dom.js';
+import { counted, describeVerdict, inBytes, readVerdictKey, shortUrl } from './words.js';
 
 const USED = { dateStyle: 'short', timeStyle: 'short' } as const;
 
@@ -22,18 +22,22 @@ export function storageView(): StorageView {
     'section',
     { class: 'client', 'aria-label': 'Stored by this origin' },
     el('h3', {}, 'Stored by this origin'),
+    el(
+      'div',
+      { class: 'actions' },
+      button('Refresh what is stored', () => void update()),
+    ),
     el('div', {}, el('h4', {}, 'Cached verdicts'), found, verdicts.element),
     el('div', {}, el('h4', {}, 'Cached files'), sum, files.element),
   );
-  return {
-    element,
-    async update() {
-      await Promise.all([
-        showVerdicts().catch((error: unknown) => setText(found, messageOf(error))),
-        showFiles().catch((error: unknown) => setText(sum, messageOf(error))),
-      ]);
-    },
-  };
+  return { element, update };
+
+  async function update(): Promise<void> {
+    await Promise.all([
+      showVerdicts().catch((error: unknown) => setText(found, messageOf(error))),
+      showFiles().catch((error: unknown) => setText(sum, messageOf(error))),
+    ]);
+  }
 
   async function showVerdicts(): Promise<void> {
     const all = [...(await listVerdicts())];
@@ -42,7 +46,7 @@ export function storageView(): StorageView {
     setRows(
       verdicts,
       all.map(([key, verdict]) => {
-        const { candidate, model } = readKey(key);
+        const { candidate, model } = readVerdictKey(key);
         return [candidate, shortUrl(model), describeVerdict(verdict)];
       }),
     );
@@ -66,10 +70,4 @@ export function storageView(): StorageView {
         ]),
     );
   }
-}
-
-/** Splits a verdict's key into the candidate, such as `onnx/wasm with 2 threads`, and the model's URL. */
-function readKey(key: string): { readonly candidate: string; readonly model: string } {
-  const [, candidate = key, model = ''] = /^(\S+(?: with \d+ threads?)?) (.*)$/.exec(key) ?? [];
-  return { candidate, model };
 }

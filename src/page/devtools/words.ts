@@ -62,3 +62,9 @@ export function shortUrl(url: string, origin = globalThis.location?.origin): str
   const [path = ''] = url.split(/[?#]/);
   return origin !== undefined && path.startsWith(`${origin}/`) ? path.slice(origin.length) : path;
 }
+
+/** Splits a verdict's key into the candidate, such as `onnx/wasm with 2 threads`, and the model's URL. */
+export function readVerdictKey(key: string): { readonly candidate: string; readonly model: string } {
+  const [, candidate = key, model = ''] = /^(\S+(?: with \d+ threads?)?) (.*)$/.exec(key) ?? [];
+  return { candidate, model };
+}

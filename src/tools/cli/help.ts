@@ -95,6 +95,10 @@ const HELP = `Usage:
     Changes the imports of an app that uses transformers.js: pipeline comes from tabserve/pipeline. Prints by file and line what it does not change, and what
     differs. It needs the package oxc-parser.
       --dry-run                Prints the same, and writes nothing
+
+  tabserve report A B
+    Compares two device reports, which the panel of tabserve/devtools saves: what differs in the devices, the verdicts on each candidate and the outcomes of
+    requests, and the times with their ratio, that of B to A.
 `;
 
 /** Returns the help of one command, or of all if there is no such command. */

@@ -3,6 +3,7 @@ import { messageOf, TabServeError } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
 import { createArchive, type CreatedArchive } from './archive.js';
 import { checkArchive } from './check.js';
+import { compareReports } from './compare-reports.js';
 import { copyAssets } from './copy.js';
 import { bench } from './bench.js';
 import {
@@ -22,6 +23,7 @@ import { inspect, isModelFile } from './inspect.js';
 import { withToolAdvice } from './load-options.js';
 import { inspectRepository } from './inspect-repository.js';
 import { optimize } from './optimize/optimize.js';
+import { readReport } from './read-report.js';
 import { serve, type RunningServer } from './serve.js';
 import { readEnvironment } from './serve-environment.js';
 import { testArchive } from './test.js';
@@ -30,7 +32,7 @@ import { updateHashes } from './update-hashes.js';
 import { checkWriteFlags, soleModel, writeProposal, writeRepository } from './write-proposal.js';
 import { createWorkflowArchive } from './workflow-archive.js';
 
-const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'bench', 'copy', 'migrate'];
+const COMMANDS = ['archive', 'inspect', 'optimize', 'test', 'serve', 'bench', 'copy', 'migrate', 'report'];
 
 async function archive(args: readonly string[]): Promise<void> {
   const { values, positionals } = parse({ args: [...args], options: ARCHIVE_FLAGS, allowPositionals: true });
@@ -165,6 +167,13 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
         throw new TabServeError('model-config', 'migrate takes files and folders. Try: tabserve --help');
       const { migrate } = await import('./migrate/migrate.js');
       return await migrate(positionals, values, print);
+    }
+    case 'report': {
+      const { positionals } = parse({ args, options: {}, allowPositionals: true });
+      const [a, b, ...others] = positionals;
+      if (!a || !b || others.length > 0)
+        throw new TabServeError('model-config', 'report takes two files: tabserve report A B. Try: tabserve --help');
+      return print(compareReports(await readReport(a), await readReport(b)));
     }
     case '--version':
       return console.log(VERSION);

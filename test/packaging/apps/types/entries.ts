@@ -22,3 +22,4 @@ export * as m from 'tabserve/pipeline';
 export * as n from 'tabserve/prompt-api';
 export * as o from 'tabserve/serving';
 export * as p from 'tabserve/service-worker';
+export * as q from 'tabserve/devtools';
