@@ -78,6 +78,8 @@ test('tabs with the same options share one model; its requests are counted toget
   const tabs = await open(world, 'abcde');
   expect(world.live).toBe(1);
   expect(await Promise.all(tabs.map((tab, index) => tab.predict(index)))).toEqual([0, 1, 2, 3, 4]);
+  // The worker is the host tab's.
+  expect(tabs.map(({ workerStatus }) => workerStatus.length)).toEqual([1, 0, 0, 0, 0]);
   const descriptions = await Promise.all(tabs.map((tab) => tab.describe()));
   expect(descriptions.map(({ sharing }) => sharing)).toEqual([
     { role: 'host', clients: 5 },
