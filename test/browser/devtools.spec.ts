@@ -87,6 +87,9 @@ test('shows workers, requests, backends and files; a worker that is ended heals,
   await expect(panel.getByText('Recoveries since this panel opened: 1. Healed on onnx/wasm')).toBeVisible();
   expect(await predict(page, 1)).toEqual(['three']);
   await expect(requests).toHaveCount(4);
+  await page.evaluate(() => window.digits.predict(document.createElement('canvas')).catch(() => {}));
+  await page.evaluate(() => window.digits.predict('/no/such/photo.png').catch(() => {}));
+  await expect(timeline.filter({ hasText: /^[\d:]+Error\d requests? ended with [a-z-]+\.$/ }).first()).toBeVisible();
   expect(await page.evaluate(() => window.devtools.violations)).toEqual([]);
 });
 
@@ -120,9 +123,8 @@ test('shows the verdicts of earlier visits, and leaves out what is none @once', 
     await new Promise((resolve) => (store.transaction.oncomplete = resolve));
     database.close();
   });
-  const panel = page.locator('tabserve-devtools');
-  await panel.getByRole('button', { name: 'Refresh what is stored' }).click();
-  const rows = panel.getByRole('region', { name: 'Cached verdicts' }).locator('tbody tr');
+  // The panel looks again after some seconds.
+  const rows = page.locator('tabserve-devtools').getByRole('region', { name: 'Cached verdicts' }).locator('tbody tr');
   await expect(rows).toHaveText([
     'onnx/wasm with 2 threads/models/digits/computes as WASM does; 1.3 ms a run',
     'onnx/webgpu/models/digits/failed at 2 visits: The GPU was lost.',

@@ -24,21 +24,13 @@ export interface ClientView {
 /**
  * Shows one client: its workers, its queue, what happened to it, and why it runs on its backend.
  * @param says called with what a visitor who cannot see the panel should hear
- * @param changed called when files or verdicts may have changed
  */
-export function clientView(
-  client: InspectedClient,
-  number: number,
-  { says, changed }: { readonly says: (text: string) => void; readonly changed: () => void },
-): ClientView {
+export function clientView(client: InspectedClient, number: number, says: (text: string) => void): ClientView {
   let description: Description | undefined;
   const name = (): string => description?.modelName ?? `Client ${number}`;
   const history = new ClientHistory(client, ({ kind, text }) => {
     if (kind === 'recover' || kind === 'fail') says(`${name()}: ${text}`);
-    if (kind === 'backendchange') {
-      changed();
-      void describe();
-    }
+    if (kind === 'backendchange') void describe();
     update();
   });
   const workers = workersTable(`Workers of client ${number}`, (worker) =>
@@ -82,6 +74,7 @@ export function clientView(
     const times = waited ? ` Waited ${describeTime(waited.p50)} (p50), ${describeTime(waited.p95)} (p95).` : '';
     setText(queue, `${pendingRequests} waiting, room for ${remainingCapacity} more.${times}`);
     setText(outcomes, `Settled: ${describeOutcomes(metrics)}.`);
+    history.countFailures(metrics);
     requests.show(history.entries);
     const { backend } = client;
     setRows(

@@ -12,6 +12,9 @@ const NAME = 'tabserve-devtools';
 /** Milliseconds between two looks at workers and queue, which tell of no change. */
 const EVERY = 500;
 
+/** Milliseconds between two looks at what is stored: workers store files, and verdicts, after the model is open. */
+const STORED_EVERY = 3000;
+
 /** Where there is no DOM, as on a server, the class is there and cannot be used. */
 const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 
@@ -22,7 +25,7 @@ const Base = (globalThis.HTMLElement ?? Object) as typeof HTMLElement;
 export class TabServeDevtools extends Base {
   #clients: readonly InspectedClient[] = [];
   #views: readonly ClientView[] = [];
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timers: readonly ReturnType<typeof setInterval>[] = [];
   readonly #content = el('div');
   readonly #storage = storageView();
   readonly #status = el('p', { class: 'unseen', role: 'status' });
@@ -76,22 +79,29 @@ export class TabServeDevtools extends Base {
 
   #open(): void {
     this.#close();
-    const on = {
-      says: (text: string) => setText(this.#status, text),
-      changed: () => void this.#storage.update(),
-    };
-    this.#views = this.#clients.map((client, index) => clientView(client, index + 1, on));
+    const says = (text: string): void => setText(this.#status, text);
+    this.#views = this.#clients.map((client, index) => clientView(client, index + 1, says));
     const views = this.#views.map(({ element }) => element);
     const none = el('p', { class: 'none' }, 'No clients: set the property clients to those of load or connect.');
     this.#content.replaceChildren(...(views.length > 0 ? views : [none]), this.#storage.element);
-    void this.#storage.update();
-    this.#timer = setInterval(() => {
-      if (!document.hidden) for (const view of this.#views) view.update();
-    }, EVERY);
+    this.#storage.update();
+    const whenSeen = (look: () => void) => (): void => {
+      if (!document.hidden && !this.#content.hidden) look();
+    };
+    this.#timers = [
+      setInterval(
+        whenSeen(() => this.#views.forEach((view) => view.update())),
+        EVERY,
+      ),
+      setInterval(
+        whenSeen(() => this.#storage.update()),
+        STORED_EVERY,
+      ),
+    ];
   }
 
   #close(): void {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     for (const view of this.#views) view.dispose();
     this.#views = [];
   }

@@ -1,8 +1,9 @@
 import { describeTime } from '../../contract/describe-value.js';
+import type { MetricsSnapshot } from '../../contract/metrics.js';
 import { STAGES } from '../../contract/stages.js';
 import type { Client } from '../client/client.js';
 import type { ClientEvents, Recovery } from '../requests/sender.js';
-import { counted, describeBackend } from './words.js';
+import { counted, describeBackend, outcomesOf } from './words.js';
 
 /** The requests that are listed, and the other events. Each has its own limit: many requests hide no event. */
 const MAX_REQUESTS = 20;
@@ -23,9 +24,9 @@ export interface RequestEntry {
   readonly text: string;
 }
 
-/** Something else that happened: an event of the client, or that its worker was ended on demand. */
+/** Something else that happened: an event of the client, its worker was ended on demand, or requests have failed. */
 export interface EventEntry {
-  readonly kind: 'ended' | Exclude<keyof ClientEvents, 'response'>;
+  readonly kind: 'ended' | 'error' | Exclude<keyof ClientEvents, 'response'>;
   readonly number: number;
   readonly at: Date;
   readonly text: string;
@@ -37,16 +38,19 @@ export type Entry = RequestEntry | EventEntry;
 export class ClientHistory {
   readonly #onEvent: (entry: EventEntry) => void;
   readonly #stops: readonly (() => void)[];
-  readonly #requests: RequestEntry[] = [];
+  readonly #requests: Entry[] = [];
   readonly #events: EventEntry[] = [];
+  /** Number of settled requests by outcome, as last counted. */
+  #outcomes: ReadonlyMap<string, number>;
   #entries = 0;
   /** How often lost workers were replaced, and the last time in words. */
   recoveries = 0;
   lastRecovery: string | undefined;
 
   /** @param onEvent called with everything but answered requests */
-  constructor(client: Pick<Client, 'on'>, onEvent: (entry: EventEntry) => void) {
+  constructor(client: Pick<Client, 'metrics' | 'on'>, onEvent: (entry: EventEntry) => void) {
     this.#onEvent = onEvent;
+    this.#outcomes = outcomesOf(client.metrics.snapshot());
     this.#stops = [
       client.on('response', (response) => this.#answered(response)),
       client.on('backendchange', (backend) => this.add('backendchange', `Runs on ${describeBackend(backend)}.`)),
@@ -71,6 +75,18 @@ export class ClientHistory {
     this.#onEvent(entry);
   }
 
+  /** Lists the requests that have failed since the last call: no event tells of them. */
+  countFailures(metrics: MetricsSnapshot): void {
+    const outcomes = outcomesOf(metrics);
+    for (const [outcome, count] of outcomes) {
+      const failed = count - (this.#outcomes.get(outcome) ?? 0);
+      if (outcome === 'ok' || failed === 0) continue;
+      const text = `${counted(failed, 'request')} ended with ${outcome}.`;
+      this.#addRequest({ kind: 'error', number: ++this.#entries, at: new Date(), text });
+    }
+    this.#outcomes = outcomes;
+  }
+
   /** Ends recording. */
   close(): void {
     for (const stop of this.#stops) stop();
@@ -84,7 +100,11 @@ export class ClientHistory {
     const batch = batchSize > 1 ? `, ${counted(rows, 'row')} in a batch of ${batchSize}` : '';
     const inner = Object.entries(nodes).map(([node, { inference: took = 0 }]) => `; ${node}: ${describeTime(took)}`);
     const text = `${describeTime(total)}: ${parts}${batch}${inner.join('')}`;
-    this.#requests.push({ kind: 'request', number: ++this.#entries, at: new Date(), times, total, text });
+    this.#addRequest({ kind: 'request', number: ++this.#entries, at: new Date(), times, total, text });
+  }
+
+  #addRequest(entry: Entry): void {
+    this.#requests.push(entry);
     if (this.#requests.length > MAX_REQUESTS) this.#requests.shift();
   }
 }

@@ -9,7 +9,7 @@ import type { MetricsSnapshot } from '../../contract/metrics.js';
 import { VERSION } from '../../contract/version.js';
 import type { InspectedClient } from './client-view.js';
 import { listVerdicts } from '../selection/verdicts.js';
-import { describeVerdict, readVerdictKey } from './words.js';
+import { describeVerdict, outcomesOf, readVerdictKey } from './words.js';
 
 /**
  * Makes a report of this device and of how the models of these clients have run: what the browser has, each candidate
@@ -50,17 +50,13 @@ function withOwnNames(models: readonly ReportedModel[]): ReportedModel[] {
   });
 }
 
-function measured({ histograms, counters }: MetricsSnapshot): Pick<ReportedModel, 'times' | 'outcomes'> {
-  const times = Object.entries(histograms)
+function measured(metrics: MetricsSnapshot): Pick<ReportedModel, 'times' | 'outcomes'> {
+  const times = Object.entries(metrics.histograms)
     .filter(([, [first]]) => first?.unit === 'ms')
     .flatMap(([name, series]) =>
       series.map(({ labels, count, p50, p95 }) => [[name, ...Object.values(labels)].join(' '), { count, p50, p95 }]),
     );
-  const outcomes = (counters['ts_inference_requests_total'] ?? []).map(({ labels, value }) => [
-    labels['outcome'] ?? 'other',
-    value,
-  ]);
-  return { times: Object.fromEntries(times), outcomes: Object.fromEntries(outcomes) };
+  return { times: Object.fromEntries(times), outcomes: Object.fromEntries(outcomesOf(metrics)) };
 }
 
 async function verdicts(): Promise<ReportedVerdict[]> {

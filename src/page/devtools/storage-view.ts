@@ -1,15 +1,15 @@
 import { messageOf } from '../../contract/errors.js';
 import { cache } from '../client/cache.js';
 import { listVerdicts } from '../selection/verdicts.js';
-import { button, el, setRows, setText, table } from './dom.js';
+import { el, setRows, setText, table } from './dom.js';
 import { counted, describeVerdict, inBytes, readVerdictKey, shortUrl } from './words.js';
 
 const USED = { dateStyle: 'short', timeStyle: 'short' } as const;
 
 export interface StorageView {
   readonly element: HTMLElement;
-  /** Reads the stores again. */
-  update(): Promise<void>;
+  /** Reads the stores again, unless they are being read. */
+  update(): void;
 }
 
 /** Shows what this origin has stored: the verdicts on backends, and the downloaded files. */
@@ -22,22 +22,22 @@ export function storageView(): StorageView {
     'section',
     { class: 'client', 'aria-label': 'Stored by this origin' },
     el('h3', {}, 'Stored by this origin'),
-    el(
-      'div',
-      { class: 'actions' },
-      button('Refresh what is stored', () => void update()),
-    ),
     el('div', {}, el('h4', {}, 'Cached verdicts'), found, verdicts.element),
     el('div', {}, el('h4', {}, 'Cached files'), sum, files.element),
   );
-  return { element, update };
-
-  async function update(): Promise<void> {
-    await Promise.all([
-      showVerdicts().catch((error: unknown) => setText(found, messageOf(error))),
-      showFiles().catch((error: unknown) => setText(sum, messageOf(error))),
-    ]);
-  }
+  let isReading = false;
+  return {
+    element,
+    update() {
+      if (isReading) return;
+      isReading = true;
+      const reading = [
+        showVerdicts().catch((error: unknown) => setText(found, messageOf(error))),
+        showFiles().catch((error: unknown) => setText(sum, messageOf(error))),
+      ];
+      void Promise.all(reading).then(() => (isReading = false));
+    },
+  };
 
   async function showVerdicts(): Promise<void> {
     const all = [...(await listVerdicts())];

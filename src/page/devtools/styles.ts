@@ -39,9 +39,10 @@ h2, h3, h4, p, ol { margin: 0; padding: 0; }
 h2 { flex: 1; font-size: 14px; }
 h3 { font-size: 15px; overflow-wrap: anywhere; }
 h4 { font-size: 13px; margin-bottom: 4px; }
+.none { padding: 8px 12px; }
 .quiet { color: var(--quiet); }
 .client { display: grid; grid-template-columns: minmax(0, 1fr); gap: 12px; border-top: 1px solid var(--line); }
-.client > h3, .client > .quiet, .client > .actions { grid-column: 1 / -1; }
+.client > h3, .client > .quiet { grid-column: 1 / -1; }
 .client > h3 + .quiet { margin-top: -10px; }
 @container (min-width: 720px) { .client { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 button {
@@ -89,7 +90,7 @@ meter { width: 96px; }
 .bar span { width: calc(var(--took) / var(--longest) * 100%); background: var(--color); }
 .timeline [data-kind='request'] > span:last-child { flex-basis: 100%; color: var(--quiet); }
 .timeline [data-kind='recover'] b { color: var(--good); }
-.timeline [data-kind='fail'] b, .timeline [data-kind='ended'] b { color: var(--bad); }
+.timeline [data-kind='fail'] b, .timeline [data-kind='error'] b, .timeline [data-kind='ended'] b { color: var(--bad); }
 dialog { width: min(720px, calc(100vw - 24px)); padding: 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--back); color: var(--ink); }
 dialog::backdrop { background: rgb(0 0 0 / 40%); }
 pre.scroll { max-height: 60vh; margin: 8px 0; padding: 8px; font: 12px/1.4 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -4,6 +4,7 @@ import { PARTS, type Entry } from './history.js';
 const LABELS: Readonly<Record<Exclude<Entry['kind'], 'request'>, string>> = {
   backendchange: 'Backend',
   ended: 'You',
+  error: 'Error',
   fail: 'Failed',
   recover: 'Healed',
   warn: 'Warning',

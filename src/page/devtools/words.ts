@@ -51,10 +51,15 @@ export function describeVerdict({ compared, wrong, larger, median, excluded = []
   return parts.filter((part) => part !== '').join('; ') || 'runs';
 }
 
-/** Returns how many requests were settled, by outcome: `ok 20, queue-full 3`. */
-export function describeOutcomes({ counters }: MetricsSnapshot): string {
-  const outcomes = counters['ts_inference_requests_total'] ?? [];
-  return outcomes.map(({ labels, value }) => `${labels['outcome']} ${value}`).join(', ') || 'none yet';
+/** Returns how many requests were settled by outcome: `ok`, or the code of the error. */
+export function outcomesOf({ counters }: MetricsSnapshot): ReadonlyMap<string, number> {
+  const series = counters['ts_inference_requests_total'] ?? [];
+  return new Map(series.map(({ labels, value }) => [labels['outcome'] ?? 'other', value]));
+}
+
+/** Describes them in one line: `ok 20, queue-full 3`. */
+export function describeOutcomes(metrics: MetricsSnapshot): string {
+  return Array.from(outcomesOf(metrics), ([outcome, count]) => `${outcome} ${count}`).join(', ') || 'none yet';
 }
 
 /** Returns a URL without its origin, if that is the page's, and without its query, which may hold a token. */

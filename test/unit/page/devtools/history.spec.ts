@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import type { Backend } from '../../../../src/contract/backends.ts';
+import type { MetricsSnapshot } from '../../../../src/contract/metrics.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { Emitter } from '../../../../src/page/client/events.ts';
 import { ClientHistory, type EventEntry } from '../../../../src/page/devtools/history.ts';
@@ -7,13 +8,29 @@ import type { ClientEvents } from '../../../../src/page/requests/sender.ts';
 import { wasm } from '../../support/pool-world.ts';
 
 interface Recorded {
-  readonly client: Emitter<ClientEvents>;
+  readonly client: FakeClient;
   readonly history: ClientHistory;
   readonly heard: EventEntry[];
 }
 
+const settled = (outcomes: Readonly<Record<string, number>>): MetricsSnapshot => ({
+  counters: {
+    ts_inference_requests_total: Object.entries(outcomes).map(([outcome, value]) => ({
+      labels: { outcome },
+      unit: 'Count',
+      value,
+    })),
+  },
+  gauges: {},
+  histograms: {},
+});
+
+class FakeClient extends Emitter<ClientEvents> {
+  readonly metrics = { snapshot: () => settled({ ok: 2, aborted: 1 }), prometheus: () => '' };
+}
+
 function recorded(): Recorded {
-  const client = new Emitter<ClientEvents>(['backendchange', 'recover', 'fail', 'warn', 'response']);
+  const client = new FakeClient(['backendchange', 'recover', 'fail', 'warn', 'response']);
   const heard: EventEntry[] = [];
   return { client, heard, history: new ClientHistory(client, (entry) => heard.push(entry)) };
 }
@@ -56,6 +73,18 @@ test('events are told, and many requests hide none of them', () => {
   expect(history.entries.filter(({ kind }) => kind !== 'request').map(({ text }) => text)).toEqual(texts);
   expect(history.entries.filter(({ kind }) => kind === 'request')).toHaveLength(20);
   expect(history.recoveries).toBe(1);
+});
+
+test('requests that fail are counted from the first look, and hide no event', () => {
+  const { client, history } = recorded();
+  client.emit('warn', { message: 'The cache is full.' });
+  history.countFailures(settled({ ok: 9, aborted: 1, 'queue-full': 2 }));
+  history.countFailures(settled({ ok: 9, aborted: 1, 'queue-full': 2 }));
+  expect(history.entries.map(({ text }) => text)).toEqual(['2 requests ended with queue-full.', 'The cache is full.']);
+  for (let count = 2; count < 100; count++) history.countFailures(settled({ ok: 9, aborted: count }));
+  expect(history.entries[0]!.text).toBe('1 request ended with aborted.');
+  expect(history.entries).toHaveLength(21);
+  expect(history.entries.at(-1)!.text).toBe('The cache is full.');
 });
 
 test('the oldest events are forgotten, and after the end nothing is recorded', () => {
