@@ -109,7 +109,11 @@ async function askAsClients() {
   const bin = environment('clients');
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
-  const models = ['writer=public/models/writer', 'vectors=test/models/tasks/embed-minilm'];
+  const models = [
+    'writer=public/models/writer',
+    'vectors=test/models/tasks/embed-minilm',
+    'talk=test/models/tasks/converse-whisper',
+  ];
   const server = await startServer('node', ['dist/tools/cli/main.js', 'serve', ...models, '--port', String(port)], {
     log: join(folder, 'clients.log'),
     readyUrl: `${url}/ping`,

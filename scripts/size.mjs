@@ -88,7 +88,8 @@ const LIMITS = [
   // 20 more are Parakeet, Wav2Vec2-BERT and keywords: their modules, their types, and their scripts in two bundles.
   // 23 more are live words, and the command line's migrate and inspect --write.
   // 20 more are DevTools and device reports: their modules, their types, and the command that compares reports.
-  { what: 'the build', limit: 3034, measure: all },
+  // 5 more are conversations: a task, its types, and who speaks over HTTP.
+  { what: 'the build', limit: 3040, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -70,13 +70,13 @@ export type {
   TorchServeClassification,
 } from './worker/outputs/classification.js';
 export type { SpeechEvent, SpeechSegment } from './worker/tasks/speech/speech.js';
-export type { SpokenAudio, SpokenPart } from './worker/outputs/spoken-text.js';
+export type { SpokenAudio, SpokenPart, SpokenTurn } from './contract/spoken-text.js';
 export type { Embedding, Pooling } from './worker/outputs/embedding.js';
 export type { ReadText } from './worker/tasks/ocr/ctc.js';
 export type { Point, Quad } from './worker/tasks/ocr/raster.js';
 export type { Picture } from './worker/outputs/picture.js';
 export { playSpeech, toAudioBuffer, type PlaySpeechOptions } from './page/results/sound.js';
-export { joinSpeakers, type SpokenTurn } from './page/results/spoken-turns.js';
+export { joinSpeakers } from './shared/spoken-turns.js';
 export { toWav, type Samples } from './shared/wav.js';
 export { cosineSimilarity, nearest, type Neighbor } from './page/results/similarity.js';
 export type {

@@ -74,7 +74,7 @@ export type {
   TorchServeMap,
 } from './worker/tasks/segmentation/segment.js';
 export type { SpeechEvent, SpeechSegment } from './worker/tasks/speech/speech.js';
-export type { SpokenAudio, SpokenPart } from './worker/outputs/spoken-text.js';
+export type { SpokenAudio, SpokenPart, SpokenTurn } from './contract/spoken-text.js';
 export type { Embedding, Pooling } from './worker/outputs/embedding.js';
 export type { Picture } from './worker/outputs/picture.js';
 export { type Ranked, sigmoid, softmax, topK } from './worker/outputs/scores.js';

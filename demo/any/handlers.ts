@@ -30,6 +30,7 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
   keyword_spotter: { takes: 'audio' },
   speaker_embedder: { takes: 'audio' },
   zero_shot_audio_classifier: { takes: 'audio', params: { labels: ['a dog', 'rain', 'speech'] } },
+  conversation_transcriber: { takes: 'audio' },
   speaker_diarizer: { takes: 'audio' },
   speech_recognizer: { takes: 'audio', params: { timestamps: 'word' } },
   voice_activity_detector: { takes: 'audio' },

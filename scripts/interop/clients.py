@@ -1,6 +1,8 @@
 """OpenAI's own client for Python, and LangChain's, against `tabserve serve`: `npm run interop` runs it. Argument: its address."""
+import io
 import json
 import sys
+import wave
 from typing import Literal
 
 from langchain_core.messages import HumanMessage
@@ -53,10 +55,25 @@ def openai():
     assert len(first) == len(second) == 16 and first != second
     short = client.embeddings.create(model="vectors", input="a cat", dimensions=4).data[0].embedding
     assert abs(sum(number * number for number in short) - 1) < 1e-5, short
-    assert {one.id for one in client.models.list()} == {"vectors", "writer"}
+    assert {one.id for one in client.models.list()} == {"talk", "vectors", "writer"}
     refused(lambda: client.models.retrieve("none"), NotFoundError, "Model not found: none")
     refused(lambda: client.embeddings.create(model="vectors", input="a", dimensions=17), BadRequestError, "dimensions")
     refused(lambda: client.moderations.create(input="a"), NotFoundError, "/v1/chat/completions")
+
+
+def conversations():
+    sound = io.BytesIO()
+    with wave.open(sound, "wb") as file:
+        file.setnchannels(1), file.setsampwidth(2), file.setframerate(16_000)
+        file.writeframes(b"".join(((at * (at // 64 + 40)) % 2000 * 16 - 16_000).to_bytes(2, "little", signed=True) for at in range(48_000)))
+    ask = lambda **more: client.audio.transcriptions.create(model="talk", file=("talk.wav", sound.getvalue()), response_format="diarized_json", language="en", **more)
+    whole = ask()
+    assert (whole.task, whole.duration) == ("transcribe", 3) and whole.text, whole
+    assert {one.type for one in whole.segments} == {"transcript.text.segment"} and whole.segments[0].speaker == "A", whole
+    assert all(one.start <= one.end and one.text in whole.text for one in whole.segments), whole
+    *segments, done = ask(stream=True)
+    assert [one.to_dict() for one in segments] == [one.to_dict() for one in whole.segments] and done.text == whole.text, segments
+    refused(lambda: ask(known_speaker_names=["Ada"]), BadRequestError, "known_speaker_names[]")
 
 
 def langchain():
@@ -73,6 +90,6 @@ def langchain():
     assert [len(one) for one in vectors.embed_documents(["a cat", "a dog"])] == [16, 16]
 
 
-for ask in (openai, langchain):
+for ask in (openai, conversations, langchain):
     ask()
     print(f"{ask.__name__}: as its users expect")

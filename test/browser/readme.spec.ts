@@ -387,6 +387,23 @@ test('snippet sorter.ts @once', async ({ page }) => {
   expect(lines).toEqual(['{kind: text, language: German}', '{kind: sparse}']);
 });
 
+test('snippet conversation.ts @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await answerAsHub(page.context());
+  await page.route('**/models/conversation/**', async (route) => {
+    const path = new URL(route.request().url()).pathname.replace('/models/conversation/', '');
+    const file = new URL(`../readme/conversation/${path}`, import.meta.url);
+    await (existsSync(file) ? route.fulfill({ path: fileURLToPath(file) }) : route.fulfill({ status: 404 }));
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.addScriptTag({ type: 'module', url: '/test/readme/conversation.ts' });
+  await expect.poll(() => lines.length, { timeout: 45_000 }).toBe(1);
+  expect(lines[0]).toMatch(/^SPEAKER_00 true \S/);
+  await page.context().unrouteAll();
+});
+
 test('snippet file-kind.ts @once', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));

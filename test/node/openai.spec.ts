@@ -6,7 +6,7 @@ import { experimental_generateSpeech } from 'ai-node20';
 import { createOpenAI } from 'ai-sdk-openai-node20';
 import OpenAI from 'openai-node20';
 import type { RunningServer } from '../../src/tools/cli/serve.ts';
-import type { SpokenAudio, SpokenText } from '../../src/worker/outputs/spoken-text.ts';
+import type { SpokenAudio, SpokenText, SpokenTurn } from '../../src/contract/spoken-text.ts';
 import { openWav } from '../../src/worker/audio/wav.ts';
 import { soundOf } from '../models/tasks/sound.ts';
 import { GENERATION } from '../unit/worker/generation/models.ts';
@@ -35,6 +35,7 @@ test.beforeAll(async () => {
       'test/models/generation/gpt2',
       'test/models/tasks/speak-vits',
       'test/models/tasks/write-whisper-words',
+      'test/models/tasks/converse-whisper',
     ],
     { port: '0' },
     () => {},
@@ -114,6 +115,39 @@ test('a recording is transcribed as by transformers, whole and streamed', async 
     0: 501,
     4: expect.stringContaining('Convert the file: ffmpeg -i FILE sound.wav'),
   });
+});
+
+test('a conversation is transcribed as by Python, with who says what', async () => {
+  const { rows } = JSON.parse(readFileSync('test/models/tasks/conversation_transcriber.json', 'utf8')) as {
+    readonly rows: readonly {
+      readonly requests: readonly {
+        readonly input: { readonly sound: number };
+        readonly params: { readonly language: string };
+        readonly answer: { readonly text: string; readonly turns: readonly SpokenTurn[] };
+      }[];
+    }[];
+  };
+  const { input, params, answer } = rows[0]!.requests[0]!;
+  const file = () => new File([floatWav(soundOf(input.sound))], 'talk.wav', { type: 'audio/wav' });
+  const asked = { model: 'converse-whisper', response_format: 'diarized_json', ...params } as const;
+  const segments = answer.turns.map(({ speaker, ...turn }, at) => {
+    const name = speaker === answer.turns[0]!.speaker ? 'A' : 'B';
+    return { type: 'transcript.text.segment', id: `seg_${at}`, speaker: name, ...turn };
+  });
+  const usage = { type: 'duration', seconds: input.sound / 16_000 };
+  expect(await openai.audio.transcriptions.create({ ...asked, file: file() })).toEqual({
+    task: 'transcribe',
+    duration: input.sound / 16_000,
+    text: answer.text,
+    segments,
+    usage,
+  });
+  const events: unknown[] = [];
+  for await (const event of await openai.audio.transcriptions.create({ ...asked, file: file(), stream: true }))
+    events.push(event);
+  expect(events).toEqual([...segments, { type: 'transcript.text.done', text: answer.text }]);
+  const alone = openai.audio.transcriptions.create({ ...asked, model: 'write-whisper-words', file: file() });
+  expect(await failureOf(alone)).toMatchObject({ 0: 400, 2: 'response_format', 3: 'unsupported_value' });
 });
 
 test('a text is spoken as by transformers, as a file, as a stream, and by the AI SDK', async () => {
@@ -196,6 +230,7 @@ function floatWav(samples: Float32Array): ArrayBuffer {
 test('several models, each by its name; a model that is not there', async () => {
   const listed = await openai.models.list();
   expect(listed.data.map(({ id, object }) => [id, object])).toEqual([
+    ['converse-whisper', 'model'],
     ['gpt2', 'model'],
     ['llama', 'model'],
     ['speak-vits', 'model'],

@@ -2,7 +2,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import { unlessAborted } from '../../shared/abort.js';
 import type { Samples } from '../../shared/wav.js';
-import type { SpokenAudio } from '../../worker/outputs/spoken-text.js';
+import type { SpokenAudio } from '../../contract/spoken-text.js';
 
 /** Returns sound as an `AudioBuffer` of Web Audio. @param context any context, also an offline one */
 export function toAudioBuffer(

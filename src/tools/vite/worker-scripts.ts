@@ -48,6 +48,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/outputs/ultralytics.': 'rare',
   'worker/transforms/crop': 'people',
   'shared/face-points.': 'people',
+  'shared/spoken-turns.': 'speakers',
   'worker/text/': 'texts',
   'worker/handlers/text-': 'texts',
   'worker/handlers/text-vectors.': 'zero-shot',

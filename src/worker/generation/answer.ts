@@ -3,7 +3,7 @@ import type { ToolCall } from './answer-writer.js';
 import type { Settings } from './settings.js';
 import type { AnswerToken } from './token-texts.js';
 import type { AnswerForm } from './tool-calls/answer-form.js';
-import type { SpokenDetails } from '../outputs/spoken-text.js';
+import type { SpokenDetails } from '../../contract/spoken-text.js';
 
 /** The answer to one row. */
 export interface GeneratedText {

@@ -1,6 +1,6 @@
 /** Speech recognition of a live recording, piece by piece. */
 import type { AudioInput } from '../../contract/audio.js';
-import type { SpokenPart, SpokenText } from '../outputs/spoken-text.js';
+import type { SpokenPart, SpokenText } from '../../contract/spoken-text.js';
 import { concatenate } from '../tensors/concatenate.js';
 import { agree, NO_WORDS, settle, type HeardWord, type WordsState } from '../outputs/live-words.js';
 import { readPiece, type LiveSamples } from '../audio/live-samples.js';

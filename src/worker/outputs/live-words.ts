@@ -3,7 +3,7 @@
  * Transcription System): the sound so far is heard again and again, and a word is final when two hypotheses in a row
  * agree on it. A word that is final is never taken back.
  */
-import type { SpokenPart } from './spoken-text.js';
+import type { SpokenPart } from '../../contract/spoken-text.js';
 
 /** A word of a hypothesis. */
 export interface HeardWord extends SpokenPart {

@@ -26,6 +26,7 @@ export * from './sounds/audio-text-embedder.js';
 export * from './sounds/keyword-spotter.js';
 export * from './sounds/speaker-embedder.js';
 export * from './sounds/zero-shot-audio-classifier.js';
+export * from './speakers/conversation-transcriber.js';
 export * from './speakers/speaker-diarizer.js';
 export * from './speech/speech-recognizer.js';
 export * from './speech/voice-activity-detector.js';

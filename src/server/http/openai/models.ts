@@ -17,6 +17,7 @@ const MAKES_NONE: Readonly<Record<Made, string>> = {
 
 /** The built-in handlers that make what is requested. */
 const BUILT_IN: Readonly<Record<string, Made>> = {
+  conversation_transcriber: 'transcript',
   image_text_to_text: 'text',
   speech_recognizer: 'transcript',
   speech_to_text: 'transcript',

@@ -3,7 +3,7 @@ import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { toPcm, toWav, wavHeader, type Samples } from '../../../shared/wav.js';
-import type { SpokenAudio } from '../../../worker/outputs/spoken-text.js';
+import type { SpokenAudio } from '../../../contract/spoken-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import { toBase64 } from '../base64.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';

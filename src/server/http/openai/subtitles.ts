@@ -1,5 +1,5 @@
 /** What OpenAI's API makes of the parts of a recording. */
-import type { SpokenDetails, SpokenPart, SpokenSegment } from '../../../worker/outputs/spoken-text.js';
+import type { SpokenDetails, SpokenPart, SpokenSegment } from '../../../contract/spoken-text.js';
 
 /** Seconds without a word, after which another segment begins. */
 const PAUSE = 0.5;

@@ -2,7 +2,7 @@
 import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import type { SpokenDetails, SpokenPart, SpokenSegment } from '../../../worker/outputs/spoken-text.js';
+import type { SpokenDetails, SpokenPart, SpokenSegment, SpokenTurn } from '../../../contract/spoken-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import type { HttpRequest, HttpResponse } from '../messages.js';
 import { partsWithin } from '../parts-within.js';
@@ -13,9 +13,10 @@ import { openAiError } from './errors.js';
 import { inFieldNames } from './field-names.js';
 import { checkMakes, makesOther } from './models.js';
 import { checkKnown, wrongField, wrongValue, type Body } from './request.js';
+import { checkHasSpeakers, refuseKnownSpeakers, speakerSegmentsOf } from './speakers.js';
 import { cuesOf, languageNameOf, segmentsOf } from './subtitles.js';
 
-const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
 type Format = (typeof FORMATS)[number];
 
 const GRANULARITIES = 'timestamp_granularities[]';
@@ -35,6 +36,8 @@ const FIELDS = [
 /** What a handler of speech answers. */
 interface Transcribed extends SpokenDetails {
   readonly text: string;
+  /** Of a handler that says who speaks. */
+  readonly turns?: readonly SpokenTurn[];
 }
 
 interface Asked {
@@ -57,17 +60,19 @@ export async function transcriptions(
   context: RouteContext,
 ): Promise<HttpResponse> {
   checkMakes('transcript', served);
+  refuseKnownSpeakers(body);
   checkKnown(body, FIELDS);
   const { file, response_format: format = 'json', stream = 'false' } = body;
   if (!(file instanceof Blob)) throw wrongValue('file', 'a file of sound', file);
   if (!FORMATS.includes(format as Format)) throw wrongValue('response_format', FORMATS.join(', '), format);
+  if (format === 'diarized_json') checkHasSpeakers(served);
   if (stream !== 'true' && stream !== 'false') throw wrongValue('stream', 'true or false', stream);
   const granularities = granularitiesOf(body, format as Format);
   const read = paramsOf(body, format as Format, granularities, served);
   const asked = { file, format: format as Format, granularities, ...read, served, request, context };
   try {
     if (stream === 'false') return await whole(asked);
-    if (format !== 'json' && format !== 'text')
+    if (format !== 'json' && format !== 'text' && format !== 'diarized_json')
       throw wrongField('stream', `a stream has no times: response_format is ${String(format)}.`, 'unsupported_value');
     return await streamed(asked);
   } catch (error) {
@@ -94,8 +99,9 @@ function paramsOf(
 ): Pick<Asked, 'params' | 'fields'> {
   const temperature = Number(given);
   if (!(temperature >= 0 && temperature <= 1)) throw wrongValue('temperature', 'a number from 0 to 1', given);
-  const hasTimes = format !== 'json' && format !== 'text';
-  const isCtc = description.handler === 'speech_recognizer';
+  // Whoever says who speaks always has times.
+  const hasTimes = format !== 'json' && format !== 'text' && format !== 'diarized_json';
+  const isCtc = recognizerOf(description) === 'speech_recognizer';
   const asked: readonly (readonly [name: string, value: unknown, field: string])[] = [
     ['language', language, 'language'],
     ['prompt', prompt, 'prompt'],
@@ -115,6 +121,11 @@ function paramsOf(
   };
 }
 
+/** Returns the handler that writes the text: that of a node, in a model that also says who speaks. */
+function recognizerOf({ handler, nodes }: ServedVersion['options']['description']): string {
+  return (handler === 'conversation_transcriber' && nodes?.['recognizer']?.handler) || handler;
+}
+
 async function whole({ file, format, granularities, params, served, request, context }: Asked): Promise<HttpResponse> {
   return await served.run(async () => {
     const { signal } = request;
@@ -124,13 +135,17 @@ async function whole({ file, format, granularities, params, served, request, con
     const usage = duration !== undefined && { usage: { type: 'duration', seconds: Math.ceil(duration) } };
     if (format === 'json') return jsonResponse({ text, ...usage });
     if (format === 'text') return response(`${text.trim()}\n`, 'text/plain; charset=utf-8');
+    if (format === 'diarized_json') {
+      const segments = speakerSegmentsOf(result.turns, served);
+      return jsonResponse({ task: 'transcribe', duration: duration ?? lastEnd(segments), text, segments, ...usage });
+    }
     const segments = segmentsOf(result, params['timestamps'] === 'word');
     if (format !== 'verbose_json') return response(cuesOf(segments, format), TYPES[format]);
     const temperature = (params['temperature'] ?? 0) as number;
     return jsonResponse({
       task: 'transcribe',
       language: languageNameOf(result.language),
-      duration: duration ?? segments.at(-1)?.end ?? 0,
+      duration: duration ?? lastEnd(segments),
       text,
       ...(granularities.includes('word') && { words: (result.parts ?? []).map(wordOf) }),
       ...(granularities.includes('segment') && {
@@ -139,6 +154,10 @@ async function whole({ file, format, granularities, params, served, request, con
       ...usage,
     });
   });
+}
+
+function lastEnd(segments: readonly { readonly end: number }[]): number {
+  return segments.at(-1)?.end ?? 0;
 }
 
 const TYPES = { srt: 'application/x-subrip; charset=utf-8', vtt: 'text/vtt; charset=utf-8' } as const;
@@ -154,32 +173,54 @@ function wordOf({ text, start, end }: SpokenPart): object {
   return { word: text.trim(), start, end };
 }
 
-async function streamed({ file, params, served, request, context }: Asked): Promise<HttpResponse> {
+async function streamed({ file, format, params, served, request, context }: Asked): Promise<HttpResponse> {
   const limit = { milliseconds: context.timeout, clock: context.clock };
   return await streamResponse(
     served,
-    async (client, signal) => events(partsWithin(client.stream(file, { params, signal }), limit), served),
+    async (client, signal) => events(partsWithin(client.stream(file, { params, signal }), limit), format, served),
     request.signal,
     'text/event-stream; charset=utf-8',
   );
 }
 
-/** Yields server-sent events, as OpenAI's clients read them. An error after the first is an event. */
-async function* events(parts: AsyncIterable<unknown>, served: ServedVersion): AsyncGenerator<string> {
+/**
+ * Yields server-sent events, as OpenAI's clients read them: the text in parts or, if it is asked who speaks, what each
+ * person says. An error after the first is an event.
+ */
+async function* events(parts: AsyncIterable<unknown>, format: Format, served: ServedVersion): AsyncGenerator<string> {
   let [hasBegun, hasParts] = [false, false];
   try {
     for await (const part of parts) {
       const result = typeof part === 'string' ? undefined : transcribed(part, served);
-      // A handler may send no parts.
-      if (!result || !hasParts) yield event({ type: 'transcript.text.delta', delta: result ? result.text : part });
-      [hasBegun, hasParts] = [true, true];
-      if (result) yield event({ type: 'transcript.text.done', text: result.text });
+      for (const one of format === 'diarized_json'
+        ? segmentEvents(result, served)
+        : textEvents(part, result, hasParts)) {
+        yield event(one);
+        hasBegun = true;
+      }
+      hasParts = true;
     }
   } catch (error) {
     // Before the first event, the response has the error's status.
     if (!hasBegun) throw error;
     yield event(openAiError(error).body);
   }
+}
+
+/** Returns the event of a part of the text; of the whole text, if no part came before: a handler may send none. */
+function textEvents(part: unknown, result: Transcribed | undefined, hasParts: boolean): readonly object[] {
+  if (!result) return [{ type: 'transcript.text.delta', delta: part }];
+  const { text } = result;
+  return [
+    ...(hasParts ? [] : [{ type: 'transcript.text.delta', delta: text }]),
+    { type: 'transcript.text.done', text },
+  ];
+}
+
+/** Returns the events of what each person says: they are known at the end. */
+function segmentEvents(result: Transcribed | undefined, served: ServedVersion): readonly object[] {
+  if (!result) return [];
+  return [...speakerSegmentsOf(result.turns, served), { type: 'transcript.text.done', text: result.text }];
 }
 
 function event(data: object): string {

@@ -3,6 +3,10 @@ import type { TaskDescriptor } from '../../../contract/task.js';
 
 /** By the handler's name. */
 export const SPEAKERS = {
+  conversation_transcriber: {
+    load: async () => (await import('./conversation-transcriber.js')).ConversationTranscriber,
+    takes: 'audio',
+  },
   speaker_diarizer: {
     load: async () => (await import('./speaker-diarizer.js')).SpeakerDiarizer,
     takes: 'audio',

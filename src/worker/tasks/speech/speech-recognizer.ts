@@ -12,7 +12,7 @@ import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-hand
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
-import type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
+import type { SpokenPart, SpokenText } from '../../../contract/spoken-text.js';
 import type { TextPart } from './ctc-text.js';
 import { TOKENIZER_CONFIG, TOKENIZER, VOCABULARY } from './ctc-vocabulary.js';
 import { NEMO_TYPES, NEMO_VOCABULARY, openNemo } from './nemo.js';
@@ -41,7 +41,7 @@ export interface SpeechRecognizerParams {
 }
 
 export type { LiveText } from '../../handlers/live-speech.js';
-export type { SpokenPart, SpokenText } from '../../outputs/spoken-text.js';
+export type { SpokenPart, SpokenText } from '../../../contract/spoken-text.js';
 
 /** What `inference` returns: what was heard in each row (`recognizer.ts`). */
 const HEARD = 'heard';

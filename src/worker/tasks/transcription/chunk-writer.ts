@@ -3,7 +3,7 @@ import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { NO_TOKEN, type Step } from '../../generation/generate.js';
 import { useTensors } from '../../generation/key-value-cache.js';
 import type { GenerateTools } from '../../generation/answer.js';
-import type { SegmentQuality } from '../../outputs/spoken-text.js';
+import type { SegmentQuality } from '../../../contract/spoken-text.js';
 import { freeTensors } from '../../tensors/gpu-memory.js';
 import { alignTokens, type Alignment } from './alignment.js';
 import { silenceOf } from './quality.js';

@@ -1,6 +1,6 @@
 /** The words of a live recording's sound, as the model has heard them. */
 import type { HeardWord } from '../../outputs/live-words.js';
-import type { SpokenDetails, SpokenPart } from '../../outputs/spoken-text.js';
+import type { SpokenDetails, SpokenPart } from '../../../contract/spoken-text.js';
 import { splitWords } from './words.js';
 
 /**

@@ -3,7 +3,7 @@
  * thinks unlikely, is discarded, and another one is sampled at a higher temperature. Where an unlikely answer is
  * probably to silence, nothing was said.
  */
-import type { SegmentQuality } from '../../outputs/spoken-text.js';
+import type { SegmentQuality } from '../../../contract/spoken-text.js';
 import { softmax } from '../../outputs/scores.js';
 
 /** Undefined for what counts whatever it is. */

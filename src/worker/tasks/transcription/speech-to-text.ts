@@ -20,7 +20,7 @@ import { readSpeechSettings, type SpeechParams, type SpeechSettings } from './se
 import { SettledText } from './settled-text.js';
 import { Transcript, type TranscriptOptions } from './transcript.js';
 import { wordsOf } from './words.js';
-import type { SpokenDetails } from '../../outputs/spoken-text.js';
+import type { SpokenDetails } from '../../../contract/spoken-text.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import type { GenerationConfig } from '../../handlers/generation-handler.js';

@@ -6,7 +6,7 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import { isRecord } from '../../../shared/schema.js';
 import { argmax } from '../../generation/sample.js';
 import { softmax } from '../../outputs/scores.js';
-import type { SpokenDetails } from '../../outputs/spoken-text.js';
+import type { SpokenDetails } from '../../../contract/spoken-text.js';
 import { GENERATION_CONFIG, type ModelFacts } from '../../generation/model-facts.js';
 
 /** What is done with speech: it is written in its language, or in English. */

@@ -2,7 +2,7 @@
  * What was said in a recording, of the answers to its chunks: `_decode_asr` of transformers. Chunks overlap, and what
  * two neighbours have both heard is written once.
  */
-import type { SegmentQuality, SpokenPart, SpokenSegment } from '../../outputs/spoken-text.js';
+import type { SegmentQuality, SpokenPart, SpokenSegment } from '../../../contract/spoken-text.js';
 import { seam } from './seam.js';
 
 /** Where a chunk lies, in seconds. */

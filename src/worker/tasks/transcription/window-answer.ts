@@ -1,5 +1,5 @@
 /** Writes the answer to a window of sound: `generate_with_fallback` of transformers. */
-import type { SegmentQuality } from '../../outputs/spoken-text.js';
+import type { SegmentQuality } from '../../../contract/spoken-text.js';
 import { NO_TOKEN, type Step } from '../../generation/generate.js';
 import { compressionRatioOf, isSilence, judge } from './quality.js';
 import type { SpeechSettings } from './settings.js';

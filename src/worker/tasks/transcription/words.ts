@@ -1,5 +1,5 @@
 /** Joins tokens to words: `_combine_tokens_into_words` of transformers. */
-import type { SpokenPart } from '../../outputs/spoken-text.js';
+import type { SpokenPart } from '../../../contract/spoken-text.js';
 import type { HeardToken } from './transcript.js';
 
 /** Languages whose words are not separated by spaces: each of their characters is a word. */

@@ -1,5 +1,5 @@
 /** The spoken parts of a text, and the whole that they are joined to. */
-import type { SpokenAudio } from '../../outputs/spoken-text.js';
+import type { SpokenAudio } from '../../../contract/spoken-text.js';
 import type { SpokenSound, VoiceToken } from './voice.js';
 import { wordTimes } from './word-times.js';
 

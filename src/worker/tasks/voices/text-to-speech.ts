@@ -10,7 +10,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { toWav } from '../../../shared/wav.js';
 import { unwrap, type Row } from '../../handlers/row.js';
 import { StagedHandler } from '../../handlers/staged-handler.js';
-import type { SpokenAudio } from '../../outputs/spoken-text.js';
+import type { SpokenAudio } from '../../../contract/spoken-text.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { readText } from '../../text/read-text.js';
 import { cutText } from './cut-text.js';

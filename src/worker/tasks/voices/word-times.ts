@@ -1,4 +1,4 @@
-import type { SpokenPart } from '../../outputs/spoken-text.js';
+import type { SpokenPart } from '../../../contract/spoken-text.js';
 import type { VoiceToken } from './voice.js';
 
 /**

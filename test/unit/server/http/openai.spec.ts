@@ -690,7 +690,8 @@ test('what is wrong with a request for a transcript is an error that names its f
   const ask = (fields: object): Promise<unknown> =>
     failureOf(openai.audio.transcriptions.create({ model: 'whisper', file: recording(), ...fields } as never));
   for (const [fields, param, code] of [
-    [{ response_format: 'diarized_json' }, 'response_format', 'invalid_value'],
+    [{ response_format: 'mp3' }, 'response_format', 'invalid_value'],
+    [{ response_format: 'diarized_json' }, 'response_format', 'unsupported_value'],
     [{ temperature: 2 }, 'temperature', 'invalid_value'],
     [{ timestamp_granularities: ['word'] }, 'timestamp_granularities[]', 'unsupported_value'],
     [{ stream: true, response_format: 'srt' }, 'stream', 'unsupported_value'],

@@ -1,7 +1,7 @@
 // The samples are compared with Python's in `test/browser/coverage.spec.ts`.
 import { expect, test } from '@playwright/test';
 import { createTestHandler, TextToSpeech } from '../../../../../src/worker.ts';
-import type { SpokenAudio } from '../../../../../src/worker/outputs/spoken-text.ts';
+import type { SpokenAudio } from '../../../../../src/contract/spoken-text.ts';
 import { openWav } from '../../../../../src/worker/audio/wav.ts';
 
 const int64 = (name: string) => ({ name, dtype: 'int64', dims: [1, null] }) as const;

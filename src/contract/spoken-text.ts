@@ -28,6 +28,12 @@ export interface SpokenText {
   readonly parts?: readonly SpokenPart[];
 }
 
+/** What somebody says, until somebody else speaks. */
+export interface SpokenTurn extends SpokenPart {
+  /** As `speaker_diarizer` names the person; undefined if it has heard nobody in the recording. */
+  readonly speaker: string | undefined;
+}
+
 /** What is known of a recording beside its text. */
 export interface SpokenDetails {
   /** The segments, words or characters, in order, if `timestamps` asks for them. */

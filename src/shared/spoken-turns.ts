@@ -1,11 +1,11 @@
-import { TabServeError } from '../../contract/errors.js';
-import type { SpokenPart, SpokenText } from '../../worker/outputs/spoken-text.js';
-import type { SpeakerTurn } from '../../worker/tasks/speakers/turns.js';
+import { TabServeError } from '../contract/errors.js';
+import type { SpokenText, SpokenTurn } from '../contract/spoken-text.js';
 
-/** What somebody says, until somebody else speaks. */
-export interface SpokenTurn extends SpokenPart {
-  /** As `speaker_diarizer` names the person; undefined if it has heard nobody in the recording. */
-  readonly speaker: string | undefined;
+/** When somebody speaks. */
+interface Speaking {
+  readonly speaker: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /**
@@ -15,10 +15,7 @@ export interface SpokenTurn extends SpokenPart {
  * @param turns the answer of `speaker_diarizer` for the same recording
  * @throws `invalid-input` if the words have no times
  */
-export function joinSpeakers(
-  { text, parts }: SpokenText,
-  turns: readonly Pick<SpeakerTurn, 'speaker' | 'start' | 'end'>[],
-): readonly SpokenTurn[] {
+export function joinSpeakers({ text, parts }: SpokenText, turns: readonly Speaking[]): readonly SpokenTurn[] {
   if (!parts)
     throw new TabServeError('invalid-input', "The words have no times. Ask with params: { timestamps: 'word' }.");
   const joined: { speaker: string | undefined; start: number; end: number; from: number; to: number }[] = [];
@@ -37,11 +34,7 @@ export function joinSpeakers(
   return joined.map(({ from, to, ...turn }) => ({ ...turn, text: text.slice(from, to) }));
 }
 
-function speakerOf(
-  start: number,
-  end: number,
-  turns: readonly Pick<SpeakerTurn, 'speaker' | 'start' | 'end'>[],
-): string | undefined {
+function speakerOf(start: number, end: number, turns: readonly Speaking[]): string | undefined {
   let best: string | undefined;
   // Negative is the time between the word and a turn.
   let most = -Infinity;

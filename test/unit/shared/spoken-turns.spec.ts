@@ -1,5 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { joinSpeakers } from '../../../../src/page/results/spoken-turns.ts';
+import { joinSpeakers } from '../../../src/shared/spoken-turns.ts';
 
 const word = (text: string, start: number, end: number) => ({ text, start, end });
 const TURNS = [
