@@ -69,7 +69,8 @@ const LIMITS = [
     // 0.5 more are the signatures of models of other exporters, and Ultralytics' tasks.
     // 0.2 more are the names of four tasks of sounds and speakers.
     // 0.2 more are the types of NeMo's models, and the name of a task of keywords.
-    limit: 91.5,
+    // 0.1 more are the names of a task of conversations, and of Supertonic's parts.
+    limit: 91.6,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -89,7 +90,8 @@ const LIMITS = [
   // 23 more are live words, and the command line's migrate and inspect --write.
   // 20 more are DevTools and device reports: their modules, their types, and the command that compares reports.
   // 5 more are conversations: a task, its types, and who speaks over HTTP.
-  { what: 'the build', limit: 3040, measure: all },
+  // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
+  { what: 'the build', limit: 3053, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -22,6 +22,7 @@ const FACTS = [
   'models',
   'main',
   'beside',
+  'besideTypes',
   'divided',
   'besideModel',
   'nodes',

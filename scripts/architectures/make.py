@@ -151,7 +151,7 @@ OWN = {
     "PyAnnoteForAudioFrameClassification": ("speaker diarization", "speaker_diarizer"),
     "ClapModel": ("zero-shot audio classification", "zero_shot_audio_classifier"),
     "WeSpeakerResNetModel": ("speaker verification", "speaker_embedder"),
-    "SupertonicForConditionalGeneration": ("text to audio", None),
+    "SupertonicForConditionalGeneration": ("text to speech", "text_to_speech"),
     "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),
     "Phi3VForCausalLM": ("text generation from images", None),
     "UltravoxModel": ("text generation from sound", "text_generator"),

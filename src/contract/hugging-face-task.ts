@@ -37,6 +37,8 @@ export interface HuggingFaceTask {
    * whose `config.json` has a part for texts (`text_config`), and those of the architectures of `divided`.
    */
   readonly beside?: Readonly<Record<string, readonly string[]>>;
+  /** The nodes of `beside` that only models of some types have: the values of `model_type`, by the node's name. */
+  readonly besideTypes?: Readonly<Record<string, readonly string[]>>;
   /** The name by which `engine.dtype` chooses a precision of the model that others are beside. Default: `decoder`. */
   readonly main?: string;
   /**

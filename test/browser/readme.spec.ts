@@ -65,6 +65,8 @@ for (const [file, expected] of [
   ['writing.ts', [/^true length 8$/]],
   ['translating.ts', [/^true length$/]],
   ['speaking.ts', [/^2 true$/]],
+  // The small model has another rate.
+  ['supertonic.ts', [/^true 2000$/]],
   ['who-said.ts', [/^SPEAKER_00 true \S/]],
   ['asking-pictures.ts', [/^/, /[1-9]\d* of \d+ tokens did not run again$/]],
   ['ai-sdk.ts', [/^true 8$/]],

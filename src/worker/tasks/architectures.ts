@@ -117,7 +117,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     task: 'text to audio',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'ClvpModel Csm GradiumPhononTTS HiggsAudioV2 Musicgen MusicgenMelody PocketTTS Qwen2_5Omni Qwen3OmniMoe SeamlessM4TTextToUnit Supertonic',
+      'ClvpModel Csm GradiumPhononTTS HiggsAudioV2 Musicgen MusicgenMelody PocketTTS Qwen2_5Omni Qwen3OmniMoe SeamlessM4TTextToUnit',
   },
   { task: 'text to speech', ending: 'Model', beginnings: 'FastSpeech2Conformer' },
   { task: 'text to text', ending: 'Model', beginnings: 'EncoderDecoder' },

@@ -22,7 +22,7 @@ const MAIN = 'decoder';
 /** Returns the files beside a task's model: none unless the model is divided. */
 export function besideOf(
   { paths }: Source,
-  { beside = {}, divided = [] }: Pick<HuggingFaceTask, 'beside' | 'divided'>,
+  { beside = {}, besideTypes = {}, divided = [] }: Pick<HuggingFaceTask, 'beside' | 'besideTypes' | 'divided'>,
   json: Json,
 ): Nodes {
   const architecture = architectureOf(json);
@@ -30,7 +30,8 @@ export function besideOf(
   if (!isDivided && !isRecord(json['text_config'])) return {};
   const isThere = (name: string): boolean =>
     !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
-  return Object.fromEntries(Object.entries(beside).filter(([, names]) => names.some(isThere)));
+  const isOfType = (node: string): boolean => besideTypes[node]?.includes(json['model_type'] as string) ?? true;
+  return Object.fromEntries(Object.entries(beside).filter(([node, names]) => isOfType(node) && names.some(isThere)));
 }
 
 /** Returns all nodes of a task whose precisions `engine.dtype` can choose; undefined if it has a single model. */

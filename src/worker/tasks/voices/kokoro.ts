@@ -4,7 +4,16 @@ import type { Session, Tensors } from '../../../contract/tensors.js';
 import { integers } from '../../tensors/tensors.js';
 import { IDS_INPUT } from '../../text/text-inputs.js';
 import { readCharacters } from './characters.js';
-import { numbersIn, rateOf, refuse, refuseFixed, soundOf, type Voice, type VoiceToken } from './voice.js';
+import {
+  numbersIn,
+  OF_SUPERTONIC,
+  rateOf,
+  refuse,
+  refuseFixed,
+  soundOf,
+  type Voice,
+  type VoiceToken,
+} from './voice.js';
 
 /** The numbers of a style: how a voice speaks a part of some length. */
 const STYLE = 256;
@@ -72,7 +81,7 @@ export async function openKokoro(
       return tokens.length === 0 ? [] : [MARK, ...tokens, MARK];
     },
     check(settings) {
-      refuseFixed(settings, 'speaker', 'noiseScale', 'durationNoise');
+      refuseFixed(settings, ...OF_SUPERTONIC, 'speaker', 'noiseScale', 'durationNoise');
       stylesFor(settings.voice);
     },
     async speak(tokens, { voice, speed }, { signal }) {

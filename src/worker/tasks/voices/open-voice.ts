@@ -4,6 +4,7 @@ import type { Session } from '../../../contract/tensors.js';
 import { openKokoro } from './kokoro.js';
 import { openPiper } from './piper.js';
 import { openSpeechT5 } from './speech-t5.js';
+import { isSupertonic, openSupertonic } from './supertonic.js';
 import { openVits } from './vits.js';
 import type { Voice } from './voice.js';
 
@@ -17,6 +18,7 @@ export async function openVoice(
     names.every((name) => model.inputs.some((input) => input.name === name));
   const rate = config['sampleRate'];
   if (has('output_sequence', 'speaker_embeddings')) return await openSpeechT5(model, context, rate);
+  if (isSupertonic(model)) return await openSupertonic(model, context, config);
   if (has('input', 'input_lengths', 'scales')) return await openPiper(model, context, rate);
   if (has('input_ids', 'style', 'speed')) return await openKokoro(model, context, config);
   if (has('input_ids') && model.outputs.some(({ name }) => name === 'waveform'))
@@ -25,6 +27,6 @@ export async function openVoice(
     infos.map(({ name }) => `"${name}"`).join(', ');
   throw new TabServeError(
     'model-config',
-    `text_to_speech runs VITS, SpeechT5, Kokoro and Piper. This model is none of them: its inputs are ${names(model.inputs)}, its outputs ${names(model.outputs)}.`,
+    `text_to_speech runs VITS, SpeechT5, Kokoro, Piper and Supertonic. This model is none of them: its inputs are ${names(model.inputs)}, its outputs ${names(model.outputs)}.`,
   );
 }

@@ -8,6 +8,7 @@ import { integers } from '../../tensors/tensors.js';
 import {
   MANY_TOKENS,
   numbersIn,
+  OF_SUPERTONIC,
   PLAIN,
   rateOf,
   refuse,
@@ -81,7 +82,7 @@ export async function openPiper(model: Session, { files, manifest }: Context, sa
     maxTokens: MANY_TOKENS,
     encode,
     check(settings) {
-      refuseFixed(settings, 'speaker', ...(hasSpeakers ? [] : (['voice'] as const)));
+      refuseFixed(settings, ...OF_SUPERTONIC, 'speaker', ...(hasSpeakers ? [] : (['voice'] as const)));
       if (hasSpeakers) speakerOf(settings.voice);
     },
     async speak(tokens, settings, { signal }) {

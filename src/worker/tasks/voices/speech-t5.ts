@@ -6,7 +6,7 @@ import { nextTask } from '../../../shared/next-task.js';
 import { loadHuggingFace } from '../../text/hugging-face.js';
 import { IDS_INPUT } from '../../text/text-inputs.js';
 import { concat, integers, toFloats } from '../../tensors/tensors.js';
-import { rateOf, refuse, refuseFixed, soundOf, type Voice, type VoiceSettings } from './voice.js';
+import { OF_SUPERTONIC, rateOf, refuse, refuseFixed, soundOf, type Voice, type VoiceSettings } from './voice.js';
 
 /** The vector of a speaker, float32, if the repository has one. */
 export const SPEAKER_FILE = 'speaker_embeddings.bin';
@@ -108,7 +108,7 @@ export async function openSpeechT5(decoder: Session, context: Context, sampleRat
       return ids.some(isLetter) ? ids.map((id) => ({ id })) : [];
     },
     check(settings) {
-      refuseFixed(settings, 'voice', 'speed', 'noiseScale', 'durationNoise');
+      refuseFixed(settings, ...OF_SUPERTONIC, 'voice', 'speed', 'noiseScale', 'durationNoise');
       speakerOf(settings);
     },
     async speak(tokens, settings, context) {

@@ -31,3 +31,11 @@ export function joinParts(sounds: readonly SpokenAudio[], count: number, sampleR
     ...(words.length > 0 && { words }),
   };
 }
+
+/** Returns a sound after as many samples of silence, which belong to it. */
+export function afterPause(sound: SpokenSound, count: number): SpokenSound {
+  if (count === 0) return sound;
+  const samples = new Float32Array(count + sound.samples.length);
+  samples.set(sound.samples, count);
+  return { ...sound, samples };
+}

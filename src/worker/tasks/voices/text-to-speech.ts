@@ -3,7 +3,6 @@ import type { Context, InputKind, MaybePromise } from '../../../contract/handler
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
-import { checkKeys } from '../../../shared/check-keys.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
@@ -12,27 +11,26 @@ import { unwrap, type Row } from '../../handlers/row.js';
 import { StagedHandler } from '../../handlers/staged-handler.js';
 import type { SpokenAudio } from '../../../contract/spoken-text.js';
 import { transferResult } from '../../outputs/transfer.js';
-import { readText } from '../../text/read-text.js';
-import { cutText } from './cut-text.js';
 import { voiceFiles } from './kokoro.js';
 import { openVoice } from './open-voice.js';
+import { partsOf, textOf, type SpeechInput, type TextToSpeak } from './read-speech.js';
 import { TEXT_TO_SPEECH_SCHEMA } from './schemas.js';
 import { SPEAKER_FILE } from './speech-t5.js';
-import { joinParts, spokenPart } from './spoken-parts.js';
-import type { Voice, VoiceSettings, VoiceToken } from './voice.js';
+import { afterPause, joinParts, spokenPart } from './spoken-parts.js';
+import { supertonicFiles } from './supertonic-files.js';
+import type { Voice, VoiceSettings } from './voice.js';
 
-/** A text to be spoken, or its phonemes, as espeak-ng and its like write them. */
-export type SpeechInput = string | Blob | { readonly text: string } | { readonly phonemes: string };
+export type { SpeechInput } from './read-speech.js';
 
 /** The `params` of `text_to_speech`. */
 export interface TextToSpeechParams {
   /**
-   * Who speaks, for a model of several voices: of Kokoro the name of a voice in `handler.voices`, of Piper the name or
-   * the number of a speaker. Default: the first one.
+   * Who speaks, for a model of several voices: of Kokoro and Supertonic the name of a voice in `handler.voices`, of Piper
+   * the name or the number of a speaker. Default: the first one.
    */
   readonly voice?: string;
   /**
-   * How fast it is spoken, for Kokoro and Piper.
+   * How fast it is spoken, for Kokoro, Piper and Supertonic.
    * @minimum 0.25
    * @maximum 4
    * @default 1
@@ -58,6 +56,25 @@ export interface TextToSpeechParams {
    */
   readonly threshold?: number;
   /**
+   * The language of the text, for Supertonic 2 and 3: its code, such as en. The first Supertonic speaks English alone.
+   * @minLength 1
+   */
+  readonly language?: string;
+  /**
+   * In how many steps Supertonic makes a part's sound of noise: more take longer, and sound better. Default: 5.
+   * @integer
+   * @minimum 1
+   * @maximum 100
+   */
+  readonly numInferenceSteps?: number;
+  /**
+   * For Supertonic: the same seed gives the same sound. Without one, each answer has another.
+   * @integer
+   * @minimum 0
+   * @maximum 9007199254740991
+   */
+  readonly seed?: number;
+  /**
    * The form of the result: samples with the times of the parts, or a WAV file of 16 bits, a Blob.
    * @default 'samples'
    */
@@ -67,8 +84,8 @@ export interface TextToSpeechParams {
 /** The keys of `handler:` that only the config sets. */
 export interface TextToSpeechConfig {
   /**
-   * The voices of Kokoro that are downloaded, half a megabyte each: the names of files in the repository's folder
-   * `voices`, without `.bin`. Default: af_heart.
+   * The voices of Kokoro and Supertonic that are downloaded: the names of files in the repository's folder `voices`, or
+   * `voice_styles`, without `.bin` or `.json`. Default: af_heart of Kokoro, M1 of Supertonic.
    * @minItems 1
    */
   readonly voices?: readonly string[];
@@ -83,7 +100,7 @@ export interface TextToSpeechConfig {
 
 /** A row that is ready for the model. */
 interface Prepared {
-  readonly parts: readonly { readonly text: string; readonly tokens: readonly VoiceToken[] }[];
+  readonly parts: readonly TextToSpeak[];
   readonly settings: VoiceSettings;
 }
 
@@ -93,11 +110,8 @@ interface SpeechForms {
   readonly wav: Blob;
 }
 
-/** The largest number of UTF-16 units in a text: about ten minutes of sound. */
-const MAX_LENGTH = 10_000;
-
 /**
- * Speaks a text, with VITS and MMS-TTS, SpeechT5, Kokoro or Piper. A long text is cut at its sentences, which are spoken
+ * Speaks a text, with VITS and MMS-TTS, SpeechT5, Kokoro, Piper or Supertonic. A long text is cut at its sentences, which are spoken
  * one after another: a streamed request (`client.stream`) gets each as soon as it is there. Joined, they are the whole.
  *
  * Kokoro, and most voices of Piper, read phonemes: pass `{ phonemes }`, or extend the class with a method `phonemize`.
@@ -120,11 +134,22 @@ export class TextToSpeech extends StagedHandler<
   static override readonly takes: InputKind = 'text';
 
   static override readonly huggingFace: HuggingFaceTask = {
-    architectures: ['VitsModel', 'SpeechT5ForTextToSpeech', 'StyleTextToSpeech2Model'],
-    modelTypes: ['vits', 'style_text_to_speech_2'],
-    models: ['model', 'decoder_model_merged'],
-    beside: { encoder: ['encoder_model'], vocoder: ['decoder_postnet_and_vocoder'] },
-    divided: ['SpeechT5ForTextToSpeech'],
+    architectures: [
+      'VitsModel',
+      'SpeechT5ForTextToSpeech',
+      'StyleTextToSpeech2Model',
+      'SupertonicForConditionalGeneration',
+    ],
+    modelTypes: ['vits', 'style_text_to_speech_2', 'supertonic'],
+    models: ['model', 'decoder_model_merged', 'latent_denoiser', 'vector_estimator'],
+    beside: {
+      encoder: ['encoder_model', 'text_encoder'],
+      vocoder: ['decoder_postnet_and_vocoder', 'voice_decoder', 'vocoder'],
+      duration: ['duration_predictor'],
+    },
+    besideTypes: { duration: ['onnx'] },
+    // Supertone's own repositories have the type onnx.
+    divided: ['SpeechT5ForTextToSpeech', 'supertonic', 'onnx'],
     besideModel: ['.json'],
     files: [
       HF_CONFIG,
@@ -135,12 +160,14 @@ export class TextToSpeech extends StagedHandler<
       'added_tokens.json',
       SPEAKER_FILE,
     ],
-    filesOf: ({ model_type: type }, { voices }) => (type === 'style_text_to_speech_2' ? voiceFiles(voices) : []),
+    filesOf: (config, { voices }) =>
+      config['model_type'] === 'style_text_to_speech_2' ? voiceFiles(voices) : supertonicFiles(config, voices),
   };
 
   static override readonly nearest: readonly Signature[] = [
     { order: 36, reads: 'texts', outputs: ['waveform'] },
     { order: 37, reads: 'texts', input: 'scales' },
+    { order: 38, reads: 'texts', input: 'noisy_latent' },
   ];
 
   static override readonly schema: ConfigSchema = TEXT_TO_SPEECH_SCHEMA;
@@ -188,7 +215,8 @@ export class TextToSpeech extends StagedHandler<
         try {
           const settings = this.#settingsOf(index, context);
           this.#voice.check(settings);
-          return { settings, parts: this.#partsOf(await this.#textOf(unwrap(row), context)) };
+          const text = await textOf(unwrap(row), this.#voice, (given) => this.phonemize(given, context));
+          return { settings, parts: partsOf(text, this.#voice) };
         } catch (error) {
           context.fail(index, asTabServeError(error, 'preprocess'));
           return undefined;
@@ -207,41 +235,10 @@ export class TextToSpeech extends StagedHandler<
       noiseScale: param('noiseScale'),
       durationNoise: param('durationNoise'),
       threshold: param('threshold'),
+      language: param('language'),
+      steps: param('numInferenceSteps'),
+      seed: param('seed'),
     };
-  }
-
-  /** Returns what the model reads: a text, or phonemes. @throws `invalid-input` */
-  async #textOf(input: SpeechInput, context: Context): Promise<string> {
-    const isPhonemes = typeof input === 'object' && input !== null && 'phonemes' in input;
-    if (isPhonemes) checkKeys(input, ['phonemes']);
-    const given = isPhonemes ? { text: input.phonemes } : input;
-    const { text, textPair } = await readText(given);
-    if (textPair !== undefined)
-      throw new TabServeError('invalid-input', 'Expected one text to speak, got a pair. Pass its texts one by one.');
-    if (text.length > MAX_LENGTH)
-      throw new TabServeError(
-        'invalid-input',
-        `The text has a length of ${text.length}, and the limit is ${MAX_LENGTH}. Pass it in parts, such as its paragraphs.`,
-      );
-    if (text.trim() === '')
-      throw new TabServeError('invalid-input', 'The text is empty. Pass a text with at least one letter.');
-    if (!isPhonemes) return this.#voice.reads === 'text' ? text : await this.phonemize(text, context);
-    if (this.#voice.reads === 'phonemes') return text;
-    throw new TabServeError('invalid-input', 'The model reads letters, not phonemes. Pass the text itself.');
-  }
-
-  /** @throws `invalid-input` if the model knows no character of the text */
-  #partsOf(text: string): Prepared['parts'] {
-    const { encode, maxTokens, reads } = this.#voice;
-    const parts = cutText(text, (part) => encode(part).length <= maxTokens);
-    const spoken = parts
-      .map((part) => ({ text: part, tokens: encode(part) }))
-      .filter(({ tokens }) => tokens.length > 0);
-    if (spoken.length > 0) return spoken;
-    throw new TabServeError(
-      'invalid-input',
-      `The model knows no ${reads === 'text' ? 'letter' : 'phoneme'} of "${text.trim().slice(0, 40)}". Pass a text in its language${reads === 'text' ? ', with numbers written as words' : ', as phonemes of the alphabet that it was trained with'}.`,
-    );
   }
 
   /** Speaks the parts of each row, and sends each part to a streamed request. */
@@ -264,11 +261,12 @@ export class TextToSpeech extends StagedHandler<
   }
 
   async #speak({ parts, settings }: Prepared, index: number, context: Context): Promise<SpokenAudio> {
-    const { sampleRate } = this.#voice;
+    const { sampleRate, pause = 0 } = this.#voice;
     const sounds: SpokenAudio[] = [];
     let count = 0;
     for (const { text, tokens } of parts) {
-      const sound = await this.#voice.speak(tokens, settings, context);
+      const spoken = await this.#voice.speak(tokens, settings, context);
+      const sound = count === 0 ? spoken : afterPause(spoken, Math.trunc(pause * sampleRate));
       const part = spokenPart(text, tokens, sound, count / sampleRate, sampleRate);
       count += sound.samples.length;
       sounds.push(part);

@@ -5,7 +5,7 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import { integers } from '../../tensors/tensors.js';
 import { IDS_INPUT, MASK_INPUT } from '../../text/text-inputs.js';
 import { readVitsCharacters } from './characters.js';
-import { MANY_TOKENS, rateOf, refuseFixed, soundOf, type Voice } from './voice.js';
+import { MANY_TOKENS, OF_SUPERTONIC, rateOf, refuseFixed, soundOf, type Voice } from './voice.js';
 
 const WAVEFORM = 'waveform';
 
@@ -26,7 +26,8 @@ export async function openVits(model: Session, { files }: Context, sampleRate: u
     reads,
     maxTokens: MANY_TOKENS,
     encode,
-    check: (settings) => refuseFixed(settings, 'voice', 'speed', 'speaker', 'noiseScale', 'durationNoise'),
+    check: (settings) =>
+      refuseFixed(settings, ...OF_SUPERTONIC, 'voice', 'speed', 'speaker', 'noiseScale', 'durationNoise'),
     async speak(tokens, _, { signal }) {
       const outputs = await model.run(feedsOf(tokens.map(({ id }) => id)), { signal });
       return { samples: soundOf(WAVEFORM, outputs[WAVEFORM]) };

@@ -19,6 +19,9 @@ export interface VoiceSettings {
   readonly noiseScale: number | undefined;
   readonly durationNoise: number | undefined;
   readonly threshold: number;
+  readonly language: string | undefined;
+  readonly steps: number | undefined;
+  readonly seed: number | undefined;
 }
 
 /** What a model says of a part. */
@@ -34,6 +37,8 @@ export interface Voice {
   readonly reads: 'text' | 'phonemes';
   /** The largest number of tokens that the model takes at once. */
   readonly maxTokens: number;
+  /** Seconds of silence between two parts. Default: 0. */
+  readonly pause?: number;
   /** Returns the tokens of a part; none if it has no character that the model knows. */
   encode(part: string): readonly VoiceToken[];
   /** Checks what a request sets. @throws `invalid-input` naming the param and what there is */
@@ -51,6 +56,9 @@ export const PLAIN: VoiceSettings = {
   noiseScale: 0,
   durationNoise: 0,
   threshold: 0.5,
+  language: undefined,
+  steps: undefined,
+  seed: undefined,
 };
 
 /** The usual limit of a model that has none: memory grows with it. */
@@ -86,7 +94,13 @@ const FIXED = {
   speaker: ['speakerEmbedding', 'the model has no input for the vector of a speaker. Leave it out.'],
   noiseScale: ['noiseScale', NOISE],
   durationNoise: ['durationNoise', NOISE],
+  language: ['language', 'the model speaks one language. Leave it out.'],
+  steps: ['numInferenceSteps', 'the model makes its sound at once. Leave it out.'],
+  seed: ['seed', 'the model draws its random numbers itself. Leave it out.'],
 } as const;
+
+/** What only Supertonic has. */
+export const OF_SUPERTONIC = ['language', 'steps', 'seed'] as const;
 
 /** @throws `invalid-input` if a request sets what the model has no input for */
 export function refuseFixed(settings: VoiceSettings, ...names: readonly (keyof typeof FIXED)[]): void {

@@ -1,4 +1,4 @@
-"""Voices with random weights: VITS and SpeechT5 of transformers, and models with the inputs of Piper and of Kokoro. Noise is 0."""
+"""Voices with random weights: VITS and SpeechT5 of transformers, and models with the inputs of Piper and of Kokoro. Noise is 0. Supertonic is in `supertonic.py`."""
 import gzip
 import json
 import pathlib
@@ -15,6 +15,7 @@ from transformers import (
 )
 from transformers.models.speecht5.modeling_speecht5 import SpeechT5SpeechDecoderPrenet
 
+import supertonic
 from basics import HERE, answers
 from common import export, save, spread, strip
 from seeded import store
@@ -309,5 +310,5 @@ def make():
         vits("speak-vits", vits_tokenizer(LETTERS), {}, [("the door is green", ["the door is green"]), (TWO, ["The door is green.", "A small dog!"])]),
         vits("speak-vits-plain", vits_tokenizer(["_", *" abcdefghijklmnoprstuvwyz", "ţ", "ă"], add_blank=False, normalize=True, language="ron"), {"use_stochastic_duration_prediction": False}, [
             ("Bună dimineața, ţară", ["Bună dimineața, ţară"])]),
-        piper(), kokoro(), speech_t5()]
+        piper(), kokoro(), speech_t5(), *supertonic.make(spoken, row)]
     answers("text_to_speech", rows)

@@ -78,6 +78,9 @@ for (const [what, input, params, message] of [
   ['a speed that is none', 'a', { speed: 9 }, /params.speed/],
   ['a speaker', 'a', { speakerEmbedding: [1] }, /params.speakerEmbedding: .* Leave it out/],
   ['noise', 'a', { noiseScale: 0.5 }, /params.noiseScale: .* the export has fixed/],
+  ['a language', 'a', { language: 'en' }, /params.language: the model speaks one language/],
+  ['steps', 'a', { numInferenceSteps: 5 }, /params.numInferenceSteps: the model makes its sound at once/],
+  ['a seed', 'a', { seed: 5 }, /params.seed: the model draws its random numbers itself/],
 ] as const)
   test(`VITS: ${what}`, async () => {
     const { handle } = await vits();
