@@ -25,6 +25,7 @@ import { PUBLISHED, publishedRows } from './published.mjs';
 import { requestRows, writeRequestModels } from './requests.mjs';
 import { serverRows } from './server.mjs';
 import { servingRows, writeServingModels } from './serving.mjs';
+import { speechRows } from './speech.mjs';
 import { threadRows } from './threads.mjs';
 import { webnnRows } from './webnn.mjs';
 
@@ -39,6 +40,7 @@ const PARTS = {
   handlers: { isQuick: false, rows: ({ launch, url, mode }) => handlerRows(launch, url, mode) },
   generation: { isQuick: false, rows: ({ launch, url }) => generationRows(launch, url) },
   published: { isQuick: false, rows: ({ launch, url }) => publishedRows(launch, url) },
+  speech: { isQuick: false, rows: ({ launch, url }) => speechRows(launch, url) },
   server: { isQuick: false, rows: () => serverRows() },
   threads: { isQuick: false, rows: ({ launch, url }) => threadRows(launch, url) },
   precisions: { isQuick: false, rows: ({ launch, url }) => precisionRows(launch, url, MADE) },
@@ -56,7 +58,7 @@ if (only !== undefined && !Object.hasOwn(PARTS, only))
 const chosen = Object.keys(PARTS).filter((part) => (only ? part === only : !isQuick || PARTS[part].isQuick));
 
 // npm leaves out what serves development in production, so it comes first.
-if (chosen.some((part) => ['requests', 'generation', 'published'].includes(part))) installTransformers();
+if (chosen.some((part) => ['requests', 'generation', 'published', 'speech'].includes(part))) installTransformers();
 process.env.NODE_ENV = 'production';
 const before = round(loadavg()[0] ?? 0);
 tell('building the pages');

@@ -41,7 +41,8 @@ export async function watchPeak(devtools) {
   };
 }
 
-async function residentMemory(devtools) {
+/** Returns the resident memory of each process of a browser, by its number, and its peak, in bytes. */
+export async function residentMemory(devtools) {
   const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
   return new Map(
     processInfo.map(({ id, type }) => {

@@ -3,7 +3,7 @@
  * and answers. Neither caches files, so that both read them from the same server.
  */
 import { AutoModelForCausalLM, AutoTokenizer, env, pipeline } from '@huggingface/transformers';
-import { assess, load } from '../../../src/index.ts';
+import { assess, load, type LiveText, type Sequence } from '../../../src/index.ts';
 
 export interface PublishedOptions {
   /** The name of the repository. */
@@ -32,6 +32,7 @@ const contenders: Readonly<Record<'ours' | 'transformers', Contender>> = {
     const client = await load(`/weights/${name}/`, { handler: HANDLERS[kind], ...options });
     if (client.backend!.threads !== threads || (client.backend!.precision ?? dtype) !== dtype)
       throw new Error(`Ours runs otherwise: ${JSON.stringify(client.backend)}`);
+    if (kind === 'speech') openTalk = () => client.openSequence() as never;
     return async (input, maxNewTokens) => {
       const given = typeof input === 'string' ? input : { samples: input, sampleRate: 16_000 };
       const answer: unknown = await client.predict(given as never, maxNewTokens ? { params: { maxNewTokens } } : {});
@@ -77,6 +78,8 @@ const contenders: Readonly<Record<'ours' | 'transformers', Contender>> = {
 };
 
 let ask: Ask;
+/** What opens a sequence of live sound: ours alone. */
+let openTalk: (() => Sequence) | undefined;
 
 /** Returns milliseconds. */
 async function open(contender: 'ours' | 'transformers', options: PublishedOptions): Promise<number> {
@@ -104,10 +107,39 @@ async function answer(first: string, tokens: number, maxNewTokens?: number) {
   return { took, text: answered.text };
 }
 
-/** Milliseconds from a recording of 16 bits and 16 kHz, whose header has 44 bytes, to its text. */
-async function transcribe(path: string, maxNewTokens?: number) {
+/** Returns the samples of a recording of 16 bits and 16 kHz, whose header has 44 bytes. */
+async function samplesOf(path: string): Promise<Float32Array> {
   const bytes = await (await fetch(path)).arrayBuffer();
-  const samples = Float32Array.from(new Int16Array(bytes.slice(44)), (value) => value / 32768);
+  return Float32Array.from(new Int16Array(bytes.slice(44)), (value) => value / 32768);
+}
+
+/**
+ * Gives a recording to a sequence as a microphone would: the talk goes on while the model hears.
+ * @returns when a word was first shown, and when one was first final, in seconds since the talk began
+ */
+async function live(path: string) {
+  const samples = await samplesOf(path);
+  const sequence = openTalk!();
+  let [shown, final]: (number | undefined)[] = [];
+  for (let heard = 0, clock = 1; heard < samples.length && final === undefined;) {
+    const end = Math.min(samples.length, Math.floor(clock * 16_000));
+    const since = performance.now();
+    const piece = { samples: samples.slice(heard, end), sampleRate: 16_000 };
+    const params = { noSpeechThreshold: 0.6, finalize: end === samples.length } as never;
+    const text = (await sequence.predict(piece, { params })) as unknown as LiveText;
+    clock += (performance.now() - since) / 1000;
+    if (text.final.text.trim() !== '') final = clock;
+    if (text.final.text.trim() !== '' || text.interim.text.trim() !== '') shown ??= clock;
+    heard = end;
+    clock = Math.max(clock, end / 16_000 + 1.01);
+  }
+  await sequence.end();
+  return { shown, final };
+}
+
+/** Milliseconds from a recording to its text. */
+async function transcribe(path: string, maxNewTokens?: number) {
+  const samples = await samplesOf(path);
   const since = performance.now();
   const { text } = await ask(samples, maxNewTokens);
   return { took: performance.now() - since, text };
@@ -123,4 +155,4 @@ async function estimate({ name, kind, dtype }: PublishedOptions): Promise<number
   return backends[0]!.memory!;
 }
 
-Object.assign(globalThis, { published: { open, answer, transcribe, estimate } });
+Object.assign(globalThis, { published: { open, answer, transcribe, live, estimate } });
