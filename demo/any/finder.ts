@@ -29,6 +29,8 @@ export interface Finder {
 interface FinderOptions {
   /** The page's task; undefined: any. */
   readonly handler?: HandlerName;
+  /** The tasks that the visitor can choose. Default: all. */
+  readonly handlers?: readonly HandlerName[];
   /** The line before anything was looked at. */
   readonly hint: string;
   /** Repositories that the visitor can look at with a click. */
@@ -45,7 +47,7 @@ interface FinderEvents {
 
 /** Shows what a repository or a folder has, and how large it is, before anything of it is downloaded. */
 export function finder(
-  { handler, hint, examples }: FinderOptions,
+  { handler, handlers = Object.keys(HANDLERS) as HandlerName[], hint, examples }: FinderOptions,
   { changed, opened, announce }: FinderEvents,
 ): Finder {
   let looking = new AbortController();
@@ -99,7 +101,7 @@ export function finder(
     'select',
     { 'aria-label': 'Handler' },
     el('option', { value: '' }, 'the handler that follows from its files'),
-    ...Object.keys(HANDLERS).map((name) => el('option', { value: name }, name)),
+    ...handlers.map((name) => el('option', { value: name }, name)),
   );
   task.hidden = handler !== undefined;
   const precision = el('select', { 'aria-label': 'Precision' });
@@ -157,7 +159,8 @@ export function finder(
           el('li', {}, `${path}: ${bytes(size)}${isCached ? ', on this device already' : ''}`),
         ),
       );
-      task.value = handlerOfParts(has);
+      const ofParts = handlerOfParts(has);
+      task.value = handlers.some((one) => one === ofParts) ? ofParts : '';
       offer();
       assess();
       if (opener.disabled) note.failed(new Explained(missing(has)));

@@ -52,7 +52,8 @@ const EXAMPLES = [
   'onnx-community/moonshine-tiny-ONNX',
   'onnx-community/pyannote-segmentation-3.0',
 ];
-const RECOGNIZERS = new Set(['speech_to_text', 'speech_recognizer']);
+const HANDLERS = ['speech_to_text', 'speech_recognizer', 'speaker_diarizer'] as const;
+const RECOGNIZERS: ReadonlySet<string> = new Set(HANDLERS.slice(0, 2));
 const FOLDER = 'models/vad/samples';
 /** Each with the words that Whisper tiny.en has heard in it. */
 const SAMPLES = [
@@ -145,6 +146,7 @@ function mount(announce: (text: string) => void): Exhibited {
   const choose = el('button', { type: 'button' }, 'Choose a file…');
   const find = finder(
     {
+      handlers: HANDLERS,
       hint: 'It needs a recognizer (Whisper, Moonshine, wav2vec 2.0) or a model of speakers (pyannote’s segmentation). Or pick a folder, or drop it on the page.',
       examples: EXAMPLES,
     },

@@ -34,6 +34,7 @@ interface Opening {
 
 /** What was spoken. */
 interface Spoken extends Pick<SpokenAudio, 'parts' | 'words'> {
+  readonly text: string;
   readonly wav: Blob;
 }
 
@@ -88,7 +89,7 @@ function mount(announce: (text: string) => void): Exhibited {
   const find = finder(
     {
       handler: 'text_to_speech',
-      hint: 'It needs a voice of VITS or MMS-TTS, SpeechT5, Kokoro or Piper. Kokoro and most voices of Piper read phonemes. Or pick a folder, or drop it on the page.',
+      hint: 'It needs a voice of VITS or MMS-TTS, SpeechT5, Supertonic, Kokoro or Piper. Kokoro and most voices of Piper read phonemes. Or pick a folder, or drop it on the page.',
       examples: EXAMPLES,
     },
     {
@@ -114,7 +115,7 @@ function mount(announce: (text: string) => void): Exhibited {
           'voices-how',
           'Settings',
           speed.element,
-          el('p', { class: 'quiet' }, 'For Kokoro and Piper.'),
+          el('p', { class: 'quiet' }, 'For Kokoro, Piper and Supertonic.'),
           el('label', { class: 'check' }, phonemes, 'The text is phonemes'),
         ),
       ),
@@ -124,8 +125,9 @@ function mount(announce: (text: string) => void): Exhibited {
   );
 
   function arrange(): void {
-    speaker.textContent = stop ? 'Stop' : 'Speak';
-    saver.disabled = !spoken || stop !== undefined;
+    speaker.textContent = stop || player.at !== undefined ? 'Stop' : 'Speak';
+    // A file of another text than the one that is shown would surprise.
+    saver.disabled = !spoken || stop !== undefined || field.value.trim() !== spoken.text;
   }
 
   // ── The voice ────────────────────────────────────────────────────────────────────────────────
@@ -179,6 +181,7 @@ function mount(announce: (text: string) => void): Exhibited {
   // ── Speaking ─────────────────────────────────────────────────────────────────────────────────
 
   const player = new Player(() => {
+    arrange();
     if (player.at !== undefined) return follow(() => player.at);
     view.mark(undefined);
   });
@@ -247,7 +250,8 @@ function mount(announce: (text: string) => void): Exhibited {
       view.says('');
     }
     void context.close();
-    if (whole && !signal.aborted) spoken = { ...whole, wav: new Blob([toWav(whole.audio)], { type: 'audio/wav' }) };
+    if (whole && !signal.aborted)
+      spoken = { ...whole, text, wav: new Blob([toWav(whole.audio)], { type: 'audio/wav' }) };
     if (stop === own) stop = undefined;
     view.mark(undefined);
     arrange();
@@ -272,7 +276,7 @@ function mount(announce: (text: string) => void): Exhibited {
   async function showRecord(): Promise<void> {
     const response = await fetch(RECORDED.url).catch(() => undefined);
     if (!response?.ok || client || spoken) return;
-    spoken = { parts: RECORDED.parts, wav: await response.blob() };
+    spoken = { text: RECORDED.text, parts: RECORDED.parts, wav: await response.blob() };
     view.show(RECORDED.parts);
     note.set(FROM_RECORD);
     arrange();
@@ -285,9 +289,11 @@ function mount(announce: (text: string) => void): Exhibited {
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   }
 
+  field.addEventListener('input', arrange);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (stop) stop.abort();
+    else if (player.at !== undefined) player.stop();
     else if (client) void speak(client);
     else void playRecord();
   });
@@ -301,7 +307,10 @@ function mount(announce: (text: string) => void): Exhibited {
       take(file, item) {
         const entry = item?.webkitGetAsEntry();
         if (entry?.isDirectory) return find.takeFolder(entry as FileSystemDirectoryEntry);
-        void file.text().then((text) => (field.value = text.slice(0, 10_000)));
+        void file.text().then((text) => {
+          field.value = text.slice(0, 10_000);
+          arrange();
+        });
       },
       refused: note.refused,
     },

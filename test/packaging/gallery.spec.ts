@@ -934,6 +934,8 @@ test('speech: a recording, its words, who says them, a file that is no audio, an
   await sample(page, 'Two voices and a fan').click();
   await expect(words).toContainText('the fan I think it rattles');
 
+  // Only what this page can open.
+  await expect(page.locator('select[aria-label="Handler"] option')).toHaveCount(4);
   const opens = async (folder: string, says: string): Promise<void> => {
     await page.locator('input[webkitdirectory]').setInputFiles(`test/models/tasks/${folder}`);
     await page.getByRole('button', { name: 'Open it' }).click(SLOW);
@@ -972,8 +974,13 @@ test('voices: the recorded sentence, and a voice of one’s own, sentence by sen
   await expect(words).toHaveText(/Hello there/);
   await page.getByRole('button', { name: 'Speak' }).click();
   await expect(words.locator('[aria-current]')).toHaveText('Hello there.');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(words.locator('[aria-current]')).toHaveCount(0);
   const text = page.getByRole('textbox', { name: 'The text' });
+  const download = page.getByRole('button', { name: 'Download as WAV' });
+  await expect(download).toBeEnabled();
   await text.fill('hello. how are you?');
+  await expect(download).toBeDisabled();
   await page.getByRole('button', { name: 'Speak' }).click();
   await expect(page.locator('#note')).toContainText('No voice is open.');
 
@@ -986,7 +993,7 @@ test('voices: the recorded sentence, and a voice of one’s own, sentence by sen
   await expect(page.getByText(/^You heard the first sentence after [\d.]+ s, all of it after/)).toBeVisible(SLOW);
   await expect(words.getByRole('button')).toHaveText(['hello.', 'how are you?']);
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download as WAV' }).click(SLOW);
+  await download.click(SLOW);
   const file = readFileSync(await (await saved).path());
   expect(file.subarray(0, 4).toString()).toBe('RIFF');
   expect(complaints).toEqual([]);

@@ -4,14 +4,30 @@ import { unlessAborted } from '../../shared/abort.js';
 import type { Samples } from '../../shared/wav.js';
 import type { SpokenAudio } from '../../contract/spoken-text.js';
 
-/** Returns sound as an `AudioBuffer` of Web Audio. @param context any context, also an offline one */
+/**
+ * Returns sound as an `AudioBuffer` of Web Audio.
+ * @param context any context, also an offline one
+ * @throws `unsupported` for sound that the browser does not play: of a rate below 3,000, or without a sample
+ */
 export function toAudioBuffer(
   { samples, sampleRate }: Samples,
   context: Pick<BaseAudioContext, 'createBuffer'>,
 ): AudioBuffer {
-  const buffer = context.createBuffer(1, samples.length, sampleRate);
+  const buffer = bufferFor(samples.length, sampleRate, context);
   buffer.copyToChannel(samples as Float32Array<ArrayBuffer>, 0);
   return buffer;
+}
+
+function bufferFor(length: number, sampleRate: number, context: Pick<BaseAudioContext, 'createBuffer'>): AudioBuffer {
+  try {
+    return context.createBuffer(1, length, sampleRate);
+  } catch (cause) {
+    throw new TabServeError(
+      'unsupported',
+      `The browser plays no sound of ${length} samples at ${sampleRate} Hz. It needs one sample or more, and 3,000 to 768,000 a second: resample it, or store it with toWav.`,
+      { cause },
+    );
+  }
 }
 
 /** Milliseconds in which a context starts that may. Before the first click, a browser that plays nothing never says so. */
@@ -43,7 +59,7 @@ export interface PlaySpeechOptions {
  * ```ts
  * button.onclick = () => playSpeech(client.stream('Hello there. How are you?'));
  * ```
- * @throws `unsupported` if the browser plays nothing before the first click; `aborted` by the signal, and what the stream
+ * @throws `unsupported` if the browser plays nothing before the first click, and as `toAudioBuffer` does; `aborted` by the signal, and what the stream
  *   throws
  */
 export async function playSpeech(

@@ -138,3 +138,22 @@ test('playSpeech: the signal stops what sounds; an error of the stream is thrown
   })();
   await expect(playSpeech(failing, { context })).rejects.toThrow('lost');
 });
+
+test('toAudioBuffer: a rate that the browser does not play is a typed error', () => {
+  const cause = new DOMException(
+    'The sample rate provided (1000) is outside the range [3000, 768000]',
+    'NotSupportedError',
+  );
+  const context = {
+    createBuffer(): never {
+      throw cause;
+    },
+  };
+  expect(() => toAudioBuffer(part(20, 0).audio, context)).toThrow(
+    expect.objectContaining({
+      code: 'unsupported',
+      message: expect.stringMatching(/no sound of 20 samples at 1000 Hz.*3,000 to 768,000/),
+      cause,
+    }),
+  );
+});
