@@ -14,6 +14,8 @@ const DURATIONS = 'durations';
 /** As many characters does Supertone's own code speak at once. */
 const MOST = 300;
 const STEPS = 5;
+/** Seconds that so many characters do not last: the numbers of the model are wrong. */
+const LONGEST = 600;
 /** Seconds of silence between two parts, as in Supertone's own code. */
 const PAUSE = 0.3;
 
@@ -98,10 +100,10 @@ export async function openSupertonic(
     // In float32, as it is computed in Python.
     const seconds = Math.fround(toFloats(lengths)[0]! / Math.fround(settings.speed));
     const count = Math.trunc(Math.fround(seconds * sizes.sampleRate));
-    if (!(count > 0))
+    if (!(count > 0 && count < LONGEST * sizes.sampleRate))
       throw new TabServeError(
         'inference-failed',
-        `The model says that the part lasts ${seconds} seconds. Set engine.dtype to another precision, such as 'fp32', or choose another backend.`,
+        `The model says that ${ids.length} characters last ${seconds} seconds. Set engine.dtype to another precision, such as 'fp32', or choose another backend.`,
       );
     const columns = Math.ceil(count / sizes.samples);
     const steps = settings.steps ?? STEPS;
@@ -115,7 +117,7 @@ export async function openSupertonic(
       await nextTask();
     }
     const sound = outputOf(vocoder, await run(vocoder, { latent }), 'wav_tts', 'waveform');
-    return { samples: soundOf('waveform', sound).subarray(0, count) };
+    return { samples: soundOf('waveform', sound).slice(0, count) };
   }
 
   return {

@@ -25,7 +25,7 @@ const FILES = {
 };
 
 /** Each character lasts 2 ms; a step adds nothing, and the vocoder tells the latent. */
-async function supertonic(files: Readonly<Record<string, string>> = FILES) {
+async function supertonic(files: Readonly<Record<string, string>> = FILES, secondsOfOne = 0.002) {
   const steps: number[][] = [];
   const heard: Feeds[] = [];
   const handler = await createTestHandler(TextToSpeech, {
@@ -54,7 +54,7 @@ async function supertonic(files: Readonly<Record<string, string>> = FILES) {
       },
       duration: {
         inputs: [IDS, float('style_dp', 1, 2, 1), MASK],
-        outputs: ((feeds: Feeds) => ({ duration: [feeds['text_ids']!.dims[1]! * 0.002 + 0.0001] })) as never,
+        outputs: ((feeds: Feeds) => ({ duration: [feeds['text_ids']!.dims[1]! * secondsOfOne + 0.0001] })) as never,
       },
       vocoder: {
         inputs: [float('latent', 1, 2, null)],
@@ -174,6 +174,15 @@ for (const [file, text, code, message] of [
   test(`${file} that is wrong: ${text.slice(0, 40)}`, async () => {
     const opened = supertonic({ ...FILES, [file]: text }).then(({ speak }) => speak('ab'));
     await expect(opened).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+for (const seconds of [NaN, Infinity, -1])
+  test(`a duration that is none: ${seconds}`, async () => {
+    const { speak } = await supertonic(FILES, seconds);
+    await expect(speak('ab')).rejects.toMatchObject({
+      code: 'inference-failed',
+      message: expect.stringMatching(/3 characters last .* seconds. Set engine.dtype/),
+    });
   });
 
 test('the files of a repository: those of the voices that the config names', () => {
