@@ -21,6 +21,11 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
   image_classifier: { takes: 'image' },
   image_feature_extractor: { takes: 'image' },
   image_to_image: { takes: 'image' },
+  prompted_image_to_text: {
+    takes: 'image',
+    parts: ['vision_encoder', 'embed_tokens', 'encoder_model', 'decoder_model_merged'],
+    params: { maxNewTokens: 40 },
+  },
   background_remover: { takes: 'image' },
   depth_estimator: { takes: 'image' },
   image_segmenter: { takes: 'image' },

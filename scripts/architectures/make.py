@@ -96,7 +96,7 @@ ONLY = {
 HALVES = ("text generation from images", "text generation from images or sound", "text generation from sound")
 # Of these tasks, the classes that write with the decoder of an encoder, or are no language models.
 WITHOUT_HALF = (
-    "Blip", "BlipText", "InstructBlip", "InstructBlipVideo", "Florence2", "Kosmos2", "Kosmos2_5", "Pix2Struct", "Udop", "T5Gemma2", "PPFormulaNet", "VideoLlava",
+    "Blip", "BlipText", "InstructBlip", "InstructBlipVideo", "Kosmos2", "Kosmos2_5", "Pix2Struct", "Udop", "T5Gemma2", "PPFormulaNet", "VideoLlava",
     "GlmImage", "Janus", "Emu3", "Chameleon", "PI0", "Git", "Moshi", "Nemotron3_5Transcribe", "MossTranscribeDiarize", "Cosmos3Edge", "Cosmos3Omni",
 )
 
@@ -156,6 +156,7 @@ OWN = {
     "Phi3VForCausalLM": ("text generation from images", None),
     "UltravoxModel": ("text generation from sound", "text_generator"),
     "VisionEncoderDecoderModel": ("text generation from images", "image_to_text"),
+    "Florence2ForConditionalGeneration": ("text generation from images", "prompted_image_to_text"),
 }
 
 

@@ -43,6 +43,7 @@ export const SPECS = {
   'src/worker/tasks/ocr/': { wasm: ['ocr'], node: ['docs'] },
   'src/worker/tasks/people/': { wasm: ['people'], node: ['people', 'people-sequences', 'poses'] },
   'src/worker/tasks/pictures/': { wasm: ['classifier', 'features', 'image-to-image'], node: ['docs', 'repositories'] },
+  'src/worker/tasks/prompted/': { node: ['docs', 'repositories'], wasm: ['coverage'] },
   'src/worker/tasks/segmentation/': { wasm: ['segmenter'], node: ['docs', 'repositories'] },
   'src/worker/tasks/sounds/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/tasks/speakers/': { node: ['repositories'], wasm: ['coverage'] },

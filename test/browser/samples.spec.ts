@@ -32,6 +32,7 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/image-search': { body: PHOTO, lines: [/cat\.jpg -?0\.\d+$/] },
   'tasks/missing-words': { lines: [SCORED, SCORED, SCORED] },
   'tasks/parakeet': { body: FILE, lines: [/\S/] },
+  'tasks/prompts': { body: PHOTO, lines: [/\S/] },
   'tasks/segment': { body: PHOTO, lines: [] },
   'tasks/silence': { body: FILE, lines: [] },
   'tasks/sounds': { body: FILE, lines: [SCORED, SCORED, SCORED] },

@@ -68,7 +68,7 @@ export class AnswerLoop {
     let cachedTokens = 0;
     let finishReason: GeneratedAnswer['finishReason'] = 'stop';
     let spoken: GeneratedAnswer['spoken'];
-    const writer = new AnswerWriter(prompt.answer?.reader(), begun, async (part, count) => {
+    const writer = new AnswerWriter(prompt.answer?.reader?.(), begun, async (part, count) => {
       const begun = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), top, seed };
       await context.send(index, part, { ...begun, parts: count, callId: writer.callId } satisfies Resume);
     });

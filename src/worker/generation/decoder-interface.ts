@@ -40,12 +40,13 @@ export interface DecoderInterface {
   readonly vocabularySize: number | undefined;
 }
 
-/** What Optimum calls the export that a handler reads. */
+/** How the models are exported that a handler reads. */
 export const EXPORTS = {
-  text_generator: 'text-generation-with-past',
-  text_to_text: 'text2text-generation-with-past',
-  image_to_text: 'image-to-text-with-past',
-  speech_to_text: 'automatic-speech-recognition-with-past',
+  text_generator: "Export it with Optimum's task text-generation-with-past.",
+  text_to_text: "Export it with Optimum's task text2text-generation-with-past.",
+  image_to_text: "Export it with Optimum's task image-to-text-with-past.",
+  speech_to_text: "Export it with Optimum's task automatic-speech-recognition-with-past.",
+  prompted_image_to_text: 'Take the files of a repository such as onnx-community/Florence-2-base-ft.',
 } as const;
 
 /**
@@ -57,7 +58,7 @@ export function readInterface(
   handler: keyof typeof EXPORTS,
 ): DecoderInterface {
   const input = (...names: string[]): TensorInfo | undefined => inputs.find(({ name }) => names.includes(name));
-  const advice = `Export it with Optimum's task ${EXPORTS[handler]}.`;
+  const advice = EXPORTS[handler];
   const ids = input('input_ids');
   const embeddings = ids ? [] : [input('inputs_embeds'), input('per_layer_inputs')].filter((one) => one !== undefined);
   const logits = outputs.find(({ name }) => name === 'logits');
@@ -139,7 +140,7 @@ function checkMerged(
   const missing = hiddenStates ? 'use_cache_branch' : 'encoder_hidden_states';
   throw new TabServeError(
     'model-config',
-    `The decoder has no input "${missing}", so it cannot write the first token: it is the half of a decoder that is not merged, or no decoder of an encoder. It has the inputs ${listInfos(inputs)}. ${advice} It writes decoder_model_merged.onnx.`,
+    `The decoder has no input "${missing}", so it cannot write the first token: it is the half of a decoder that is not merged, or no decoder of an encoder. It has the inputs ${listInfos(inputs)}. ${advice} The whole decoder is decoder_model_merged.onnx.`,
   );
 }
 

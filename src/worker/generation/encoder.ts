@@ -34,6 +34,12 @@ const READS = {
     name: 'input_values',
     dims: ['rows', 'samples'],
   },
+  embeddings: {
+    handler: 'prompted_image_to_text',
+    what: 'an image and a prompt',
+    name: 'inputs_embeds',
+    dims: ['rows', 'tokens', 'size'],
+  },
 } as const;
 
 export type EncoderReads = keyof typeof READS;
@@ -43,7 +49,7 @@ export class Encoder {
   readonly #session: Session;
   readonly #mask: TensorInfo | undefined;
   readonly #output: OutputInfo;
-  /** The input of the text's tokens, of the image, or of the sound. */
+  /** The input of the text's tokens or their vectors, of the image, or of the sound. */
   readonly input: TensorInfo;
   /** The handler of its model. */
   readonly handler: (typeof READS)[EncoderReads]['handler'];
@@ -57,13 +63,14 @@ export class Encoder {
     if (!input || !output || input.dims.length !== dims.length || output.dims.length !== 3)
       throw new TabServeError(
         'model-config',
-        `The encoder of ${what} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. Export it with Optimum's task ${EXPORTS[handler]}.`,
+        `The encoder of ${what} has the input "${name}" [${dims.join(', ')}] and the output "last_hidden_state" [rows, tokens, size]. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. ${EXPORTS[handler]}`,
       );
     this.#session = session;
     this.input = input;
     this.handler = handler;
     // All of what it reads counts, if it has an axis for it.
-    this.#mask = dims.length === 2 ? inputs.find((one) => one.name === 'attention_mask') : undefined;
+    const hasMask = dims.length === 2 || reads === 'embeddings';
+    this.#mask = hasMask ? inputs.find((one) => one.name === 'attention_mask') : undefined;
     this.#output = output;
     const others = inputs.filter((one) => one !== input && one !== this.#mask);
     if (others.length > 0)
@@ -105,6 +112,11 @@ export class Encoder {
     const tensor: Tensor =
       dtype === 'float16' ? { dtype, dims, data: toFloat16(samples) } : { dtype: 'float32', dims, data: samples };
     return { [name]: tensor, ...this.#maskOf(samples.length) };
+  }
+
+  /** Returns the model's inputs for the vectors `[1, tokens, size]` of a prompt. */
+  embeddingFeeds(vectors: Tensor): Tensors {
+    return { [this.input.name]: vectors, ...this.#maskOf(vectors.dims[1]!) };
   }
 
   #maskOf(length: number): Tensors {

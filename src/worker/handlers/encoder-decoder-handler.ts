@@ -4,6 +4,7 @@ import type { Tensor, Tensors } from '../../contract/tensors.js';
 import { searchBeams } from '../generation/beams.js';
 import { Decoder } from '../generation/decoder.js';
 import { readInterface, staysOnGpu, type DecoderInterface } from '../generation/decoder-interface.js';
+import { Embedder, EMBED_TOKENS } from '../generation/embedder.js';
 import { Encoder, type EncoderReads } from '../generation/encoder.js';
 import { generate, NO_TOKEN, type Step } from '../generation/generate.js';
 import { checkLogits } from '../generation/logits.js';
@@ -28,6 +29,8 @@ export abstract class EncoderDecoderHandler<
   declare readonly partType?: string;
 
   protected encoder!: Encoder;
+  /** Of a decoder that reads embeddings in place of tokens. */
+  protected embedder: Embedder | undefined;
   #decoder!: Decoder;
   #steps!: SharedSteps;
   #interface!: DecoderInterface;
@@ -43,7 +46,9 @@ export abstract class EncoderDecoderHandler<
     const decoder = await context.open('decoder', { keeps: staysOnGpu });
     this.#interface = readInterface(decoder, this.encoder.handler);
     this.encoder.checkDecoder(this.#interface);
-    this.#decoder = new Decoder(decoder, this.#interface);
+    if (!this.#interface.ids)
+      this.embedder = new Embedder(await context.open(EMBED_TOKENS, { keeps: () => true }), this.#interface);
+    this.#decoder = new Decoder(decoder, this.#interface, this.embedder);
     this.#steps = new SharedSteps(this.#decoder);
     await this.loadTexts(context, this.#interface.vocabularySize);
   }

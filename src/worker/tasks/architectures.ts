@@ -95,7 +95,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     task: 'text generation from images',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Blip Chameleon Cosmos3Edge Cosmos3Omni Emu3 Florence2 InstructBlip InstructBlipVideo Janus Kosmos2 Kosmos2_5 PI0 PPFormulaNet Pix2Struct T5Gemma2 Udop VideoLlava',
+      'Blip Chameleon Cosmos3Edge Cosmos3Omni Emu3 InstructBlip InstructBlipVideo Janus Kosmos2 Kosmos2_5 PI0 PPFormulaNet Pix2Struct T5Gemma2 Udop VideoLlava',
   },
   { task: 'text generation from images', ending: 'LMHeadModel', beginnings: 'BlipText' },
   { task: 'text generation from images', ending: 'ForCausalLM', beginnings: 'Git Phi3V' },

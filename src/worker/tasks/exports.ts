@@ -17,6 +17,7 @@ export * from './people/pose-landmarker.js';
 export * from './pictures/image-classifier.js';
 export * from './pictures/image-feature-extractor.js';
 export * from './pictures/image-to-image.js';
+export * from './prompted/prompted-image-to-text.js';
 export * from './segmentation/background-remover.js';
 export * from './segmentation/depth-estimator.js';
 export * from './segmentation/image-segmenter.js';

@@ -9,6 +9,7 @@ import { INSTANCES } from './instances/index.js';
 import { OCR } from './ocr/index.js';
 import { PEOPLE } from './people/index.js';
 import { PICTURES } from './pictures/index.js';
+import { PROMPTED } from './prompted/index.js';
 import { SEGMENTATION } from './segmentation/index.js';
 import { SOUNDS } from './sounds/index.js';
 import { SPEAKERS } from './speakers/index.js';
@@ -49,6 +50,7 @@ export const BUILT_IN = {
   ...OCR,
   ...PEOPLE,
   ...PICTURES,
+  ...PROMPTED,
   ...SEGMENTATION,
   ...SOUNDS,
   ...SPEAKERS,

@@ -22,7 +22,8 @@ export interface AnswerForm {
   readonly tokens: readonly string[];
   /** Undefined if the model is free. */
   readonly grammar: Automaton | undefined;
-  readonly reader: () => AnswerReader;
+  /** Undefined if all of it is text. */
+  readonly reader?: () => AnswerReader;
 }
 
 interface Asked {

@@ -14,11 +14,11 @@ export const IMAGE_TEXT_TO_TEXT_SCHEMA: ConfigSchema = {
 };
 
 export const IMAGE_TO_TEXT_SCHEMA: ConfigSchema = {
-  forcedBosTokenId: { type: 'integer', minimum: 0 },
-  decoderStartTokenId: { type: 'integer', minimum: 0 },
   numBeams: { type: 'integer', minimum: 1, maximum: 64 },
   lengthPenalty: { type: 'number' },
   earlyStopping: { anyOf: [{ type: 'boolean' }, { enum: ['never'] }] },
+  forcedBosTokenId: { type: 'integer', minimum: 0 },
+  decoderStartTokenId: { type: 'integer', minimum: 0 },
   exifOrientation: { type: 'boolean', default: true },
   background: {
     type: 'array',
