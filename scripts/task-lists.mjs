@@ -16,6 +16,7 @@ const FACTS = [
   'modelTypes',
   'label',
   'keys',
+  'encoders',
   'processor',
   'readsTexts',
   'hasClasses',
@@ -219,7 +220,7 @@ ${given.map((key) => `    ${key}: ${JSON.stringify(facts[key])},`).join('\n')}
 function architectureList(handlers) {
   const { transformers, groups } = JSON.parse(read('scripts/architectures/classes.json'));
   const endings = Object.entries(handlers)
-    .filter(([, { huggingFace: { label, keys } = {} }]) => label === undefined && keys === undefined)
+    .filter(([, { huggingFace: { label, keys, encoders } = {} }]) => (label ?? keys ?? encoders) === undefined)
     .flatMap(([name, { huggingFace }]) => (huggingFace?.architectures ?? []).map((ending) => [ending, name]))
     .toSorted(([one], [other]) => other.length - one.length);
   const rows = groups.flatMap(({ task, handler, classes }) => {

@@ -78,6 +78,11 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
   object_tracker: { takes: 'image' },
   speech_to_text: { takes: 'audio', parts: ['encoder_model', 'decoder_model_merged'] },
   text_to_speech: { takes: 'text', input: 'Hello there. How are you?' },
+  document_question_answerer: {
+    takes: 'image',
+    parts: ['encoder_model', 'decoder_model_merged'],
+    params: { maxNewTokens: 40 },
+  },
   image_text_to_text: { takes: 'image-or-text', params: { maxNewTokens: 40 } },
   image_to_text: { takes: 'image', parts: ['encoder_model', 'decoder_model_merged'], params: { maxNewTokens: 40 } },
   text_generator: { takes: 'text', input: 'Once upon a time', params: { maxNewTokens: 40 } },

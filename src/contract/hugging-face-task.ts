@@ -22,6 +22,11 @@ export interface HuggingFaceTask {
    */
   readonly keys?: readonly string[];
   /**
+   * It serves only models whose `encoder` in `config.json` has one of these as `model_type`, and is preferred to handlers
+   * without a condition.
+   */
+  readonly encoders?: readonly string[];
+  /**
    * What prepares the inputs: `preprocessor_config.json`, `tokenizer.json`, or both. Without it, the handler reads its
    * `files` itself.
    */

@@ -12,6 +12,7 @@ const REPOSITORIES = {
   'Xenova/clip-vit-base-patch32': 'test/models/tasks/images-clip/',
   'Xenova/detr-resnet-50-panoptic': 'test/models/tasks/instance-maskformer/',
   'Xenova/distilbert-base-cased-distilled-squad': 'test/models/tasks/answer-distilbert/',
+  'Xenova/donut-base-finetuned-docvqa': 'test/models/tasks/documents-donut/',
   'Xenova/mms-tts-eng': 'test/models/tasks/speak-vits/',
   'Xenova/mobilebert-uncased-mnli': 'test/models/tasks/zero-shot-bert/',
   'Xenova/mobileclip_s0': 'test/models/tasks/embed-mobileclip/',

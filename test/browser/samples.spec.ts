@@ -26,6 +26,7 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/cut-out': { body: PHOTO, lines: [/^\d+ \d+$/] },
   'tasks/depth': { body: PHOTO, lines: [/^\d+ \d+ true$/] },
   'tasks/describe': { body: PHOTO, lines: [/(stop|length)$/] },
+  'tasks/documents': { body: PHOTO, lines: [/\S/] },
   'tasks/enlarge': { body: DIGIT, lines: [/^\d times as wide$/] },
   'tasks/entities': { lines: [/found$/] },
   'tasks/find-by-name': { body: PHOTO, lines: [/found$/] },

@@ -203,16 +203,18 @@ function handlerOf(config: Json): string | undefined {
   const known = knownArchitecture(architecture ?? '');
   if (known) return known.handler ?? architecture;
   const labels = isRecord(config['id2label']) ? Object.values(config['id2label']).map(String) : [];
-  const found = Object.entries(TASKS).flatMap(([name, { architectures = [], label, keys }]) => {
+  const encoder = isRecord(config['encoder']) ? String(config['encoder']['model_type']) : '';
+  const found = Object.entries(TASKS).flatMap(([name, { architectures = [], label, keys, encoders }]) => {
     const ending = architectures
       .filter((one) => architecture?.endsWith(one))
       .toSorted((a, b) => b.length - a.length)[0];
     if (ending === undefined) return [];
     const isMet =
       (label === undefined || labels.some((one) => one.toLowerCase().startsWith(label))) &&
-      (keys === undefined || keys.some((key) => Object.hasOwn(config, key)));
+      (keys === undefined || keys.some((key) => Object.hasOwn(config, key))) &&
+      (encoders === undefined || encoders.includes(encoder));
     // A label is more specific than a key: cross-encoders of entailment have both.
-    const conditions = label !== undefined ? 2000 : keys !== undefined ? 1000 : 0;
+    const conditions = label !== undefined ? 2000 : (keys ?? encoders) !== undefined ? 1000 : 0;
     return isMet ? [{ name, rank: ending.length + conditions }] : [];
   });
   return found.toSorted((a, b) => b.rank - a.rank)[0]?.name ?? architecture;

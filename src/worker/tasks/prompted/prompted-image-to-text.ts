@@ -13,6 +13,7 @@ import { EMBED_TOKENS, EMBEDDINGS } from '../../generation/embedder.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { formatTokens, mostTokens } from '../../generation/prompt.js';
 import { SoftTokens, type SoftPicture } from '../../generation/soft-tokens.js';
+import { specialTokensOf } from '../../generation/special-tokens.js';
 import {
   readTextToTextSettings,
   type TextToTextParams,
@@ -38,6 +39,8 @@ import { readTask, type AnswerKind } from './prompt-tasks.js';
 import { bannedPhrases, PREPROCESSOR, PROCESSOR, tokensOfImage } from './florence-files.js';
 import { regionsOf, writeBox, type ImageRegion, type ImageSize } from './regions.js';
 import { PROMPTED_IMAGE_TO_TEXT_SCHEMA } from './schemas.js';
+
+export type { ImageRegion, RegionPoint } from './regions.js';
 
 const ENCODER = 'vision_encoder';
 /** The special tokens that are no part of an answer. All others are: they say what is where. */
@@ -166,7 +169,7 @@ export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInpu
     this.#input.checkTransforms(this.#transforms);
     this.#count = await tokensOfImage(context.files);
     this.#banned = await bannedPhrases(context.files);
-    this.#marks = this.#specialTokens();
+    this.#marks = specialTokensOf(this.tokenizer, NO_TEXT);
     this.#vectors = new SoftTokens(context.kept);
     // Each number is replaced by a vector: the token is any.
     this.embedder.pictures = { vectors: this.#vectors, token: 0 };
@@ -278,15 +281,6 @@ export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInpu
       'model-config',
       `${ENCODER} makes ${count} vectors of an image, and by image_seq_length of ${PREPROCESSOR} they are ${this.#count}: the file is another model's.`,
     );
-  }
-
-  /** Returns the special tokens that say what is where. */
-  #specialTokens(): readonly string[] {
-    const { tokenOf, detokenizer } = this.tokenizer;
-    const found: string[] = [];
-    for (let id = 0, token = tokenOf(id); token !== undefined; id += 1, token = tokenOf(id))
-      if (detokenizer.pieceOf(id) === undefined && !NO_TEXT.has(token)) found.push(token);
-    return found;
   }
 }
 

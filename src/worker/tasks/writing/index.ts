@@ -3,6 +3,16 @@ import type { TaskDescriptor } from '../../../contract/task.js';
 
 /** By the handler's name. */
 export const WRITING = {
+  document_question_answerer: {
+    load: async () => (await import('./document-question-answerer.js')).DocumentQuestionAnswerer,
+    takes: 'image',
+    architectures: ['VisionEncoderDecoderModel'],
+    encoders: ['donut-swin'],
+    processor: 'both',
+    nodes: { encoder: ['encoder_model'], decoder: ['decoder_model_merged'] },
+    generates: true,
+    files: ['generation_config.json', 'config.json'],
+  },
   image_text_to_text: {
     load: async () => (await import('./image-text-to-text.js')).ImageTextToText,
     takes: 'image-or-text',
