@@ -5,57 +5,62 @@
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
 
-const { smolvlm: ROWS } = readGoldens<{
-  readonly smolvlm: readonly {
-    readonly images: readonly string[];
-    readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
-    readonly text: string;
-  }[];
-}>('../models/pictures/expected.json');
+interface Row {
+  readonly images: readonly string[];
+  readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
+  readonly text: string;
+}
+
+const EXPECTED = readGoldens<Readonly<Record<string, readonly Row[]>>>('../models/pictures/expected.json');
+const ROWS = EXPECTED['smolvlm']!;
+/** Models of pictures of one size; of Gemma 3, with pan and scan. The others are compared in unit tests. */
+const MODELS = ['smolvlm', 'gemma3', 'llava'];
 
 const FOLDER = '/test/models/pictures/';
 
-test('a repository by its URL alone: pictures as files, elements and URLs, in parts, beside texts', async ({
-  open,
-  backend,
-}) => {
-  test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
-  const page = await open();
-  const rows = backend === 'wasm' ? ROWS : ROWS.slice(0, 1);
-  const seen = await page.evaluate(
-    async ({ folder, backend, rows }) => {
-      const client = await window.tabserve.load<'image_text_to_text'>(`${folder}smolvlm/`, {
-        backends: [`onnx/${backend}`],
-      });
-      const answers: { parts: string; text: string }[] = [];
-      for (const { images, messages } of rows) {
-        const element = document.createElement('img');
-        element.src = folder + images[0];
-        const files = await Promise.all(images.map(async (name) => await (await fetch(folder + name)).blob()));
-        const pictures: unknown[] =
-          images.length === 1 ? [element] : [new URL(folder + images[0], location.href), ...files.slice(1)];
-        let next = 0;
-        const content = messages.map((message) => ({
-          ...message,
-          content: message.content.map((part) =>
-            (part as { type: string }).type === 'image' ? { ...part, image: pictures[next++] } : part,
-          ),
-        }));
-        let [parts, text] = ['', ''];
-        for await (const item of client.stream({ messages: content }))
-          if (typeof item === 'string') parts += item;
-          else if ('text' in item) ({ text } = item);
-        answers.push({ parts, text });
-      }
-      const { handler, takes } = await client.describe();
-      await client.dispose();
-      return { answers, handler, takes };
-    },
-    { folder: FOLDER, backend, rows },
-  );
-  expect(seen).toMatchObject({ handler: 'image_text_to_text', takes: 'image-or-text' });
-  expect(seen.answers).toEqual(rows.map(({ text }) => ({ parts: text, text })));
-});
+for (const model of MODELS)
+  test(`${model} by its URL alone: pictures as files, elements and URLs, in parts, beside texts${model === 'smolvlm' ? '' : ' @full'}`, async ({
+    open,
+    backend,
+  }) => {
+    test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
+    const page = await open();
+    const all = EXPECTED[model]!;
+    const rows = backend === 'wasm' ? all : all.slice(0, 1);
+    const seen = await page.evaluate(
+      async ({ folder, backend, rows, model }) => {
+        const client = await window.tabserve.load<'image_text_to_text'>(`${folder}${model}/`, {
+          backends: [`onnx/${backend}`],
+        });
+        const answers: { parts: string; text: string }[] = [];
+        for (const { images, messages } of rows) {
+          const element = document.createElement('img');
+          element.src = folder + images[0];
+          const files = await Promise.all(images.map(async (name) => await (await fetch(folder + name)).blob()));
+          const pictures: unknown[] =
+            images.length === 1 ? [element] : [new URL(folder + images[0], location.href), ...files.slice(1)];
+          let next = 0;
+          const content = messages.map((message) => ({
+            ...message,
+            content: message.content.map((part) =>
+              (part as { type: string }).type === 'image' ? { ...part, image: pictures[next++] } : part,
+            ),
+          }));
+          let [parts, text] = ['', ''];
+          for await (const item of client.stream({ messages: content }))
+            if (typeof item === 'string') parts += item;
+            else if ('text' in item) ({ text } = item);
+          answers.push({ parts, text });
+        }
+        const { handler, takes } = await client.describe();
+        await client.dispose();
+        return { answers, handler, takes };
+      },
+      { folder: FOLDER, backend, rows, model },
+    );
+    expect(seen).toMatchObject({ handler: 'image_text_to_text', takes: 'image-or-text' });
+    expect(seen.answers).toEqual(rows.map(({ text }) => ({ parts: text, text })));
+  });
 
 test('the half of texts downloads no weights of pictures, and says that it reads none @wasm', async ({ open }) => {
   const page = await open();

@@ -89,16 +89,23 @@ const KNOWN: readonly KnownArchitectures[] = [
     handler: 'text_generator',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ FastVlm Gemma3 Gemma3n Gemma4 Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GlmOcr GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm3Vl LightOnOcr Llama4 Llava LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PaliGemma PerceptionLM QianfanOCR Qwen2_5OmniThinker Qwen3OmniMoeThinker Qwen3VLMoe Qwen3_5 Qwen3_5Moe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3 VipLlava',
+      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ FastVlm Gemma3n Gemma4 Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GlmOcr GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm3Vl LightOnOcr Llama4 LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PaliGemma PerceptionLM QianfanOCR Qwen2_5OmniThinker Qwen3OmniMoeThinker Qwen3VLMoe Qwen3_5 Qwen3_5Moe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3',
+  },
+  {
+    task: 'text generation from images',
+    handler: 'text_generator',
+    ending: 'LlavaForConditionalGeneration',
+    beginnings: 'Vip',
   },
   {
     task: 'text generation from images',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Blip Chameleon Cosmos3Edge Cosmos3Omni Emu3 InstructBlip InstructBlipVideo Janus Kosmos2 Kosmos2_5 PI0 PPFormulaNet Pix2Struct T5Gemma2 Udop VideoLlava',
+      'Blip Chameleon Cosmos3Edge Cosmos3Omni Emu3 InstructBlip InstructBlipVideo Janus Kosmos2 Kosmos2_5 PI0 PPFormulaNet Pix2Struct T5Gemma2 Udop',
   },
   { task: 'text generation from images', ending: 'LMHeadModel', beginnings: 'BlipText' },
   { task: 'text generation from images', ending: 'ForCausalLM', beginnings: 'Git Phi3V' },
+  { task: 'text generation from images', ending: 'LlavaForConditionalGeneration', beginnings: 'Video' },
   { task: 'text generation from sound', handler: 'text_generator', ending: 'Model', beginnings: 'Ultravox' },
   {
     task: 'text generation from sound',

@@ -26,6 +26,7 @@ from PIL import Image
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+import fixed_size
 import lfm2_vl
 import qwen_vl
 
@@ -192,7 +193,9 @@ def is_decided(found):
 
 def answer(model, processor, images, messages):
     text = processor.apply_chat_template(messages, add_generation_prompt=True)
-    inputs = processor(text=text, images=[PICTURES[one] for one in images] or None, return_tensors="pt")
+    # Its processor has defaults of its own, which win over the image processor's.
+    more = fixed_size.PAN_AND_SCAN if isinstance(processor, transformers.Gemma3Processor) else {}
+    inputs = processor(text=text, images=[PICTURES[one] for one in images] or None, return_tensors="pt", **more)
     inputs.pop("token_type_ids", None)
     with torch.no_grad():
         found = model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS, output_logits=True, return_dict_in_generate=True)
@@ -213,6 +216,8 @@ def make(name):
         model, processor, side = make_smolvlm()
     elif name == "lfm2-vl":
         model, processor = lfm2_vl.build(lfm2_vl.tokenizer_of(folder, TEXTS))
+    elif name in fixed_size.FAMILIES:
+        model, processor = fixed_size.build(name, fixed_size.tokenizer_of(name, folder, TEXTS))
     else:
         model, processor = qwen_vl.build(name, qwen_vl.tokenizer_of(folder, TEXTS))
     for seed in range(200):
@@ -238,6 +243,8 @@ def make(name):
         table = export_smolvlm(model, folder / "onnx", side)
     elif name == "lfm2-vl":
         table = lfm2_vl.export(model, folder / "onnx", clean)
+    elif name in fixed_size.FAMILIES:
+        table = fixed_size.export(model, folder / "onnx", clean)
     else:
         table = qwen_vl.export(name, model, folder / "onnx", clean)
     export_table(table, folder / "onnx")
@@ -257,7 +264,7 @@ def tiles_of(inputs):
     pixels = inputs.get("pixel_values")
     if pixels is None:
         return []
-    tiles = pixels.split([int(grid.prod()) for grid in inputs["image_grid_thw"]]) if "image_grid_thw" in inputs else pixels if "spatial_shapes" in inputs else pixels[0]
+    tiles = pixels.split([int(grid.prod()) for grid in inputs["image_grid_thw"]]) if "image_grid_thw" in inputs else pixels if pixels.ndim < 5 else pixels[0]
     return [[round(value, 6) for value in tile.flatten()[::97].tolist()] for tile in tiles]
 
 
@@ -266,6 +273,8 @@ def features_of(encoder, inputs):
     pixels, names = inputs["pixel_values"].numpy(), [one.name for one in encoder.get_inputs()]
     if "spatial_shapes" in inputs:
         return encoder.run(None, {"pixel_values": pixels, "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(np.int64), "spatial_shapes": inputs["spatial_shapes"].numpy()})[0]
+    if names == ["pixel_values"]:
+        return encoder.run(None, {"pixel_values": pixels})[0]
     if "image_grid_thw" not in inputs:
         return encoder.run(None, {"pixel_values": pixels, "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(bool)})[0]
     grids = inputs["image_grid_thw"].numpy()
@@ -282,7 +291,7 @@ def check(folder, model, rows, answers):
         positions = np.arange(ids.shape[1])[None]
         if "pixel_values" in inputs:
             features = features_of(parts["vision_encoder"], inputs)
-            embeds[ids == model.config.image_token_id] = features.reshape(-1, features.shape[-1])
+            embeds[ids == (getattr(model.config, "image_token_id", None) or model.config.image_token_index)] = features.reshape(-1, features.shape[-1])
         if hasattr(model.model, "get_rope_index"):
             positions = model.model.get_rope_index(inputs["input_ids"], inputs.get("image_grid_thw"))[0].numpy()
         decoder = parts["decoder_model_merged"]
@@ -295,7 +304,7 @@ def check(folder, model, rows, answers):
 
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or ["smolvlm", *qwen_vl.FAMILIES, "lfm2-vl"]
+    names = sys.argv[1:] or ["smolvlm", *qwen_vl.FAMILIES, "lfm2-vl", *fixed_size.FAMILIES]
     path = HERE / "expected.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     for file, image in PICTURES.items():

@@ -52,9 +52,8 @@ interface PicturePrompt extends Prompt {
 }
 
 /**
- * Generates text about pictures with a language model that reads them, such as SmolVLM,
- * Qwen2.5-VL or LFM2-VL: the next message of a
- * conversation whose contents are texts and pictures.
+ * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen2.5-VL, LFM2-VL, Gemma 3 or
+ * Llava: the next message of a conversation whose contents are texts and pictures.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
  * tiles or patches, and the decoder reads both. What the encoder has made of a picture stays in the worker for the next question.
@@ -78,9 +77,12 @@ export class ImageTextToText extends TextGenerator {
       'Qwen2_5_VLForConditionalGeneration',
       'Qwen3VLForConditionalGeneration',
       'Lfm2VlForConditionalGeneration',
+      'Gemma3ForConditionalGeneration',
+      'LlavaForConditionalGeneration',
     ],
     models: ['decoder_model_merged'],
     beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [ENCODER]: [ENCODER] },
+    divided: ['LlavaQwen2ForCausalLM'],
     processor: 'tokenizer',
     generates: true,
     files: [GENERATION_CONFIG, CHAT_TEMPLATE, TOOL_TEMPLATE, HF_CONFIG, PREPROCESSOR, PROCESSOR],
@@ -108,12 +110,13 @@ export class ImageTextToText extends TextGenerator {
     this.#encoder = await context.open(ENCODER);
     checkEncoder(this.#encoder, this.#reader);
     await super.initialize(context);
-    const token = this.tokenizer.idOf(this.#reader.placeholder);
+    const { placeholder, token: name = placeholder } = this.#reader;
+    const token = this.tokenizer.idOf(name);
     if (token === undefined || !this.embedder)
       throw new TabServeError(
         'model-config',
         token === undefined
-          ? `The tokenizer has no token ${this.#reader.placeholder}, which stands for a picture.`
+          ? `The tokenizer has no token ${name}, which stands for a picture.`
           : `The decoder reads tokens, and so no pictures: the handler text_generator runs it.`,
       );
     this.#pictureToken = token;
@@ -133,7 +136,7 @@ export class ImageTextToText extends TextGenerator {
     context: Context,
   ): Promise<PicturePrompt> {
     if (typeof input !== 'object' || !('messages' in input))
-      return { ...(await super.promptOf(input, index, context)), pictures: [] };
+      return this.#checked({ ...(await super.promptOf(input, index, context)), pictures: [] });
     let images: readonly unknown[] = [];
     const param = (name: string): never => this.param(name, index, context);
     const { text, answer } = await this.render(input, param, (chat) => {
@@ -162,7 +165,17 @@ export class ImageTextToText extends TextGenerator {
         `The chat template writes ${others.length} pictures (${this.#reader.placeholder}), and the messages have ${pictures.length}. A text must not have ${this.#reader.placeholder} in it.`,
       );
     const whole = first + others.map((part, at) => pictures[at]!.text + part).join('');
-    return { ...this.promptOfText({ text: whole, answer }, param), pictures };
+    return this.#checked({ ...this.promptOfText({ text: whole, answer }, param), pictures });
+  }
+
+  /** @throws `invalid-input` if a text has the token in it that stands for a part of a picture */
+  #checked(prompt: PicturePrompt): PicturePrompt {
+    const expected = prompt.pictures.reduce((sum, { count }) => sum + count, 0);
+    if (prompt.tokens.filter((token) => token === this.#pictureToken).length === expected) return prompt;
+    throw new TabServeError(
+      'invalid-input',
+      `A text must not have ${this.tokenizer.tokenOf(this.#pictureToken)} in it: it stands for a part of a picture.`,
+    );
   }
 
   protected override async *generate(prompt: PicturePrompt, tools: GenerateTools): AsyncGenerator<AnswerStep> {

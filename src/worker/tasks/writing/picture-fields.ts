@@ -2,6 +2,7 @@
 import type { DecodedImage, Pixels } from '../../../contract/images.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Json } from '../../../shared/hugging-face.js';
+import { isRecord } from '../../../shared/schema.js';
 import {
   compileTransforms,
   compose,
@@ -11,24 +12,40 @@ import {
   toTensor,
   type CompiledTransforms,
   type Interpolation,
+  type TransformStep,
 } from '../../transforms/index.js';
 
 const FILE = 'preprocessor_config.json';
 /** The largest whole number of a field: the pixels of 16,384 tokens of Qwen3-VL. */
 const MAX_WHOLE = 16_384 * 32 * 32;
+/** The largest side of a model's pictures, whatever the files say. */
+const MAX_SIDE = 4096;
 /** Pillow's numbers. */
 const INTERPOLATIONS: readonly Interpolation[] = ['nearest', 'lanczos', 'bilinear', 'bicubic', 'box', 'hamming'];
 
 /** Returns how pixels become numbers, channel by channel. @throws `model-config` for a field of the wrong type */
 export function numbersOf(images: Json, mean: Channels = HALF, std: Channels = HALF): CompiledTransforms {
-  return compileTransforms(
-    compose(
-      images['do_rescale'] === false ? toTensor({ scale: 1 }) : toTensor({ scale: scaleOf(images) }),
-      ...(images['do_normalize'] === false
-        ? []
-        : [normalize(channels(images, 'image_mean', mean), channels(images, 'image_std', std))]),
-    ),
-  );
+  return compileTransforms(compose(...numberSteps(images, mean, std)));
+}
+
+/** Returns the steps by which pixels become numbers. @throws `model-config` for a field of the wrong type */
+export function numberSteps(images: Json, mean: Channels = HALF, std: Channels = HALF): readonly TransformStep[] {
+  return [
+    images['do_rescale'] === false ? toTensor({ scale: 1 }) : toTensor({ scale: scaleOf(images) }),
+    ...(images['do_normalize'] === false
+      ? []
+      : [normalize(channels(images, 'image_mean', mean), channels(images, 'image_std', std))]),
+  ];
+}
+
+/** Returns height and width: a number is both. @throws `model-config` for another field */
+export function sidesOf(images: Json, key: 'size' | 'crop_size', otherwise: number): PictureSize {
+  const given = images[key] ?? otherwise;
+  const { height, width } = isRecord(given) ? given : { height: given, width: given };
+  const sides = [height, width] as const;
+  if (sides.every((side) => Number.isInteger(side) && (side as number) > 0 && (side as number) <= MAX_SIDE))
+    return sides as PictureSize;
+  throw wrongField(key, `{ height, width } of 1 to ${MAX_SIDE} pixels`, given);
 }
 
 /** @throws `model-config` for a number that is not Pillow's */

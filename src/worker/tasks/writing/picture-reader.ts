@@ -22,8 +22,10 @@ export interface Grid {
 
 /** Reads pictures as one family of models does. */
 export interface PictureReader {
-  /** The text that the chat template writes for a picture. It is one token. */
+  /** The text that the chat template writes for a picture. */
   readonly placeholder: string;
+  /** The token of which each becomes a vector of the picture. Default: the placeholder. */
+  readonly token?: string;
   /** The inputs that the encoder may have. */
   readonly inputs: readonly string[];
   /** Makes a picture ready for the model. */

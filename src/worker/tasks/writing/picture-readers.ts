@@ -2,41 +2,56 @@
 import type { Files } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { isRecord } from '../../../shared/schema.js';
+import { gemma3Reader } from './gemma3.js';
 import { idefics3Reader } from './idefics3.js';
 import { lfm2Reader } from './lfm2-vl.js';
+import { llavaReader } from './llava.js';
 import type { PictureReader } from './picture-reader.js';
 import { qwenReader } from './qwen-vl.js';
 
 export const [PREPROCESSOR, PROCESSOR] = ['preprocessor_config.json', 'processor_config.json'] as const;
 /** Transformers' default, if the repository does not say how many tokens a tile has. */
 const TOKENS_OF_TILE = 169;
+/** The same for a picture of Gemma 3. */
+const TOKENS_OF_PICTURE = 256;
+/** The most tokens of a picture, whatever the files say. */
+const MAX_TOKENS = 16_384;
 
 /** Reads how the repository's model reads pictures. @throws `model-config`, `model-format` */
 export async function readerOf(files: Files): Promise<PictureReader> {
   const [images, all] = await Promise.all(
     [PREPROCESSOR, PROCESSOR].map(async (file) => (files.has(file) ? await files.json(file) : {})),
   );
-  const tokens = isRecord(all) ? (all['image_seq_len'] ?? TOKENS_OF_TILE) : TOKENS_OF_TILE;
-  if (!isRecord(images) || !Number.isInteger(tokens) || (tokens as number) < 1)
+  if (!isRecord(images) || !isRecord(all))
+    throw new TabServeError('model-config', `${PREPROCESSOR} and ${PROCESSOR} must be mappings.`);
+  const tokensOf = (key: string, otherwise: number): number => {
+    const tokens = all[key] ?? otherwise;
+    if (Number.isInteger(tokens) && (tokens as number) > 0 && (tokens as number) <= MAX_TOKENS) return tokens as number;
     throw new TabServeError(
       'model-config',
-      `${PREPROCESSOR} must be a mapping, and image_seq_len of ${PROCESSOR} a number of tokens, not ${JSON.stringify(tokens)}.`,
+      `${PROCESSOR}: ${key} must be a number of tokens, at most ${MAX_TOKENS}, not ${JSON.stringify(tokens)}.`,
     );
+  };
   const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast)?$/, '');
   switch (name) {
     case 'Idefics3':
     case 'SmolVLM':
-      return idefics3Reader(images, tokens as number);
+      return idefics3Reader(images, tokensOf('image_seq_len', TOKENS_OF_TILE));
     case 'Qwen2VL':
     // As the first repositories of Qwen2.5-VL name it.
     case 'Qwen2_5_VL':
       return qwenReader(images);
     case 'Lfm2Vl':
       return lfm2Reader(images);
+    case 'Gemma3':
+      return gemma3Reader(images, tokensOf('image_seq_length', TOKENS_OF_PICTURE));
+    case 'CLIP':
+    case 'Siglip':
+      return llavaReader(images, all, name === 'CLIP');
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL and Lfm2Vl are known. The handler text_generator runs the model's half of texts.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Lfm2Vl and Gemma3 are known, and of Llava those of CLIP and Siglip. The handler text_generator runs the model's half of texts.`,
       );
   }
 }

@@ -98,6 +98,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     processor: 'tokenizer',
     models: ['model', 'decoder_model_merged'],
     beside: { [EMBED_TOKENS]: [EMBED_TOKENS] },
+    divided: ['LlavaQwen2ForCausalLM'],
     generates: true,
     files: [GENERATION_CONFIG, CHAT_TEMPLATE, TOOL_TEMPLATE, HF_CONFIG],
     handlerConfig(config) {

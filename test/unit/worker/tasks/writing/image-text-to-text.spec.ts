@@ -59,7 +59,7 @@ async function open(
     'config.json',
     'chat_template.jinja',
     'preprocessor_config.json',
-    ...(model === 'smolvlm' ? ['processor_config.json'] : []),
+    ...(existsSync(new URL(`${model}/processor_config.json`, FOLDER)) ? ['processor_config.json'] : []),
   ];
   const sessions = new Map<string | undefined, Promise<Session>>();
   const given = {
@@ -85,9 +85,7 @@ async function readPicture(model: string, file: string) {
   const json = (name: string): Promise<unknown> => Promise.resolve(JSON.parse(read(`${model}/${name}`).toString()));
   const has = (name: string): boolean => existsSync(new URL(`${model}/${name}`, FOLDER));
   const reader = await readerOf({ has, json } as Files);
-  const { data, dims } = await pixelsOf(file);
-  const [height, width] = dims as [number, number];
-  return await reader.read({ format: 'RGB', width, height, stride: width * 3, data } as never);
+  return await reader.read(await createTestContext().decodeImage(await pixelsOf(file)));
 }
 
 for (const [model, rows] of Object.entries(EXPECTED)) {
@@ -98,7 +96,7 @@ for (const [model, rows] of Object.entries(EXPECTED)) {
         const { pixel_values: values } = (await readPicture(model, file)).feeds;
         const data = values!.data as Float32Array;
         // Qwen's is one tile of all patches.
-        const tilesOf = { smolvlm: values!.dims[1]!, 'lfm2-vl': values!.dims[0]! }[model] ?? 1;
+        const tilesOf = model.startsWith('qwen') ? 1 : values!.dims[model === 'smolvlm' ? 1 : 0]!;
         const size = data.length / tilesOf;
         for (let at = 0; at < data.length; at += size)
           found.push([...data.subarray(at, at + size)].filter((_, index) => index % 97 === 0));
@@ -193,6 +191,32 @@ test('the half of texts answers as transformers, and refuses pictures', async ()
     code: 'invalid-input',
     message: expect.stringContaining('this model reads texts alone'),
   });
+});
+
+test('a text that has the token of a part of a picture is refused, in a prompt as in a message', async () => {
+  const ask = await open(new ImageTextToText(), undefined, 'gemma3');
+  const text = 'a <image_soft_token> b';
+  const message = expect.stringContaining('A text must not have <image_soft_token> in it');
+  expect((await ask([{ messages: [{ role: 'user', content: text }] }]))[0]).toMatchObject({ message });
+  expect((await ask([text]))[0]).toMatchObject({ code: 'invalid-input', message });
+});
+
+test('fields of Gemma 3 and Llava that are no sizes are told', async () => {
+  const readerFor = async (images: object, processor: object = {}): Promise<unknown> => {
+    const json = (path: string): Promise<unknown> =>
+      Promise.resolve(path === 'preprocessor_config.json' ? images : processor);
+    return await readerOf({ has: () => true, json } as never);
+  };
+  const [gemma, clip] = ['Gemma3ImageProcessor', 'CLIPImageProcessor'];
+  await expect(readerFor({ image_processor_type: gemma, size: { height: 0, width: 8 } })).rejects.toThrow(
+    'size: expected { height, width } of 1 to 4096 pixels',
+  );
+  await expect(readerFor({ image_processor_type: gemma }, { image_seq_length: -1 })).rejects.toThrow(
+    'image_seq_length must be a number of tokens, at most 16384, not -1',
+  );
+  const panned = { image_processor_type: gemma, do_pan_and_scan: true, pan_and_scan_min_ratio_to_activate: 'wide' };
+  await expect(readerFor(panned)).rejects.toThrow('pan_and_scan_min_ratio_to_activate: expected a number');
+  await expect(readerFor({ image_processor_type: clip }, { patch_size: 'x' })).rejects.toThrow('patch_size: expected');
 });
 
 test('a text that has the placeholder of a picture, and a picture that is none, fail alone', async () => {
