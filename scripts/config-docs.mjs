@@ -224,6 +224,7 @@ const INPUTS = {
   text: 'a text',
   'image-or-text': 'an image, or a text',
   audio: 'audio',
+  'audio-or-text': 'audio, or a text',
   tensors: 'a tensor, or tensors by name; lists in lists, or one element, stand for a tensor',
 };
 

@@ -78,6 +78,7 @@ export const HANDLERS: { readonly [Name in HandlerName]: KnownHandler } = {
   object_tracker: { takes: 'image' },
   speech_to_text: { takes: 'audio', parts: ['encoder_model', 'decoder_model_merged'] },
   text_to_speech: { takes: 'text', input: 'Hello there. How are you?' },
+  audio_text_to_text: { takes: 'audio-or-text', params: { maxNewTokens: 40 } },
   document_question_answerer: {
     takes: 'image',
     parts: ['encoder_model', 'decoder_model_merged'],

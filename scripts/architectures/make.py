@@ -155,6 +155,7 @@ OWN = {
     "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),
     "Phi3VForCausalLM": ("text generation from images", None),
     "UltravoxModel": ("text generation from sound", "text_generator"),
+    "VoxtralForConditionalGeneration": ("text generation from sound", "audio_text_to_text"),
     "VisionEncoderDecoderModel": ("text generation from images", "image_to_text"),
     "Florence2ForConditionalGeneration": ("text generation from images", "prompted_image_to_text"),
 }

@@ -51,7 +51,7 @@ export const SPECS = {
   'src/worker/tasks/texts/': { wasm: ['text'], node: ['docs', 'repositories'] },
   'src/worker/tasks/tracking/': { wasm: ['tracking'] },
   'src/worker/tasks/transcription/': { node: ['repositories'], wasm: ['coverage'] },
-  'src/worker/tasks/writing/': { node: ['structured', 'repositories'], wasm: ['generation', 'pictures'] },
+  'src/worker/tasks/writing/': { node: ['structured', 'repositories'], wasm: ['generation', 'pictures', 'recordings'] },
   'src/worker/tasks/voices/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/tasks/zero-shot/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
@@ -60,7 +60,7 @@ export const SPECS = {
   'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
     node: ['structured'],
-    wasm: ['generation', 'pictures'],
+    wasm: ['generation', 'pictures', 'recordings'],
     webgpu: ['generation', 'kept-tensors'],
   },
   'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },

@@ -207,8 +207,8 @@ export interface Handler {
   examples?(context: Context): readonly Tensors[] | Promise<readonly Tensors[]>;
 }
 
-/** What a handler takes as a row: an image, a text, either of both, audio, or tensors for the model's inputs. */
-export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'tensors';
+/** What a handler takes as a row: an image, a text, audio, a text or one of the others, or tensors for the model's inputs. */
+export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'audio-or-text' | 'tensors';
 
 /** What a handler class says of itself, in static members. A class inherits those that it does not declare. */
 export interface HandlerDescriptor {

@@ -30,61 +30,60 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A picture in a content. */
-interface ImagePart {
-  readonly type: 'image';
-  readonly image: unknown;
-}
+/** What contents may have besides texts: pictures, or sound. */
+export type Medium = 'image' | 'audio';
 
-/** What contents may have besides texts. */
-export interface ReadChatOptions {
-  /** Whether the model reads pictures. @default false */
-  readonly takesImages?: boolean;
+/** A picture, or sound, in a content: under the key that its type names. */
+interface MediumPart {
+  readonly type: Medium;
+  readonly image?: unknown;
+  readonly audio?: unknown;
 }
 
 /**
  * Checks a conversation, whose contents are texts or lists of parts. Calls of tools that are none, null or an empty list,
  * are left out: templates ask whether there are any.
+ * @param medium what the model takes besides texts
  * @throws `invalid-input` naming what a conversation must be, and what was given
  */
-export function readChat({ messages, tools }: Asked, { takesImages = false }: ReadChatOptions = {}): Chat {
+export function readChat({ messages, tools }: Asked, medium?: Medium): Chat {
   if (!Array.isArray(messages) || messages.length === 0)
     throw wrongValue('messages', 'a list of { role, content } with at least one', messages);
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);
   return {
     tools: tools ?? undefined,
-    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`, takesImages)),
+    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`, medium)),
   };
 }
 
 /** Reads a message. Only a message that calls tools may have no content. */
-function readMessage(message: unknown, where: string, takesImages: boolean): ChatMessage {
+function readMessage(message: unknown, where: string, medium: Medium | undefined): ChatMessage {
   if (!isPlainObject(message) || typeof message['role'] !== 'string')
     throw wrongValue(where, '{ role, content }', message);
   const { role, content, tool_calls: calls, ...others } = message;
   const isEmpty = (content === undefined || content === null) && 'tool_calls' in message;
   const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
-  const read = isEmpty ? content : readContent(content, `${where}.content`, takesImages);
+  const read = isEmpty ? content : readContent(content, `${where}.content`, medium);
   return { ...others, role: role as string, content: read, ...(hasCalls && { tool_calls: calls }) };
 }
 
 function readContent(
   content: unknown,
   where: string,
-  takesImages: boolean,
-): string | readonly (TextPart | ImagePart)[] {
+  medium: Medium | undefined,
+): string | readonly (TextPart | MediumPart)[] {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content) || content.length === 0)
     throw wrongValue(where, "a text, or a list of { type: 'text', text } with at least one", content);
   for (const [at, part] of content.entries()) {
     if (isPlainObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') continue;
-    if (takesImages && isPlainObject(part) && part['type'] === 'image' && isObject(part['image'])) continue;
-    const expected = takesImages
-      ? "{ type: 'text', text } or { type: 'image', image }"
+    if (medium && isPlainObject(part) && part['type'] === medium && isObject(part[medium])) continue;
+    const expected = medium
+      ? `{ type: 'text', text } or { type: '${medium}', ${medium} }`
       : 'a part of type "text": this model reads texts alone';
     throw wrongValue(`${where}[${at}]`, expected, isPlainObject(part) ? (part['type'] ?? part) : part);
   }
-  return content as readonly (TextPart | ImagePart)[];
+  return content as readonly (TextPart | MediumPart)[];
 }
 
 function isObject(value: unknown): boolean {
@@ -133,17 +132,20 @@ function parseArguments(text: string, where: string): unknown {
   throw wrongValue(`${where}.function.arguments`, 'a text of JSON with an object', text);
 }
 
-/** Returns a conversation without its pictures, whose parts stay, and the pictures in their order. */
-export function takeImages({ messages, ...chat }: Chat): { readonly chat: Chat; readonly images: readonly unknown[] } {
-  const images: unknown[] = [];
+/** Returns a conversation without its pictures or its sound, whose parts stay, and what was in them in its order. */
+export function takeMedia(
+  { messages, ...chat }: Chat,
+  medium: Medium,
+): { readonly chat: Chat; readonly media: readonly unknown[] } {
+  const media: unknown[] = [];
   const others = messages.map((message) => {
     if (!Array.isArray(message.content)) return message;
-    const content = (message.content as readonly (TextPart | ImagePart)[]).map((part) => {
-      if (part.type !== 'image') return part;
-      images.push(part.image);
-      return { type: 'image' };
+    const content = (message.content as readonly (TextPart | MediumPart)[]).map((part) => {
+      if (part.type !== medium) return part;
+      media.push(part[medium]);
+      return { type: medium };
     });
     return { ...message, content };
   });
-  return { chat: { ...chat, messages: others }, images };
+  return { chat: { ...chat, messages: others }, media };
 }

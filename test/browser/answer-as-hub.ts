@@ -25,6 +25,7 @@ const REPOSITORIES = {
   'Xenova/vit-gpt2-image-captioning': 'test/models/tasks/caption-vit-gpt2/',
   'istupakov/parakeet-tdt-0.6b-v2-onnx': 'test/models/tasks/speech-nemo-tdt/',
   'onnx-community/Supertonic-TTS-2-ONNX': 'test/models/tasks/speak-supertonic-js/',
+  'onnx-community/Voxtral-Mini-3B-2507-ONNX': 'test/models/sounds/voxtral/',
   'onnx-community/Florence-2-base-ft': 'test/models/tasks/prompted-florence2/',
   'onnx-community/depth-anything-v2-small': 'test/models/tasks/depth-anything/',
   'onnx-community/pyannote-segmentation-3.0': 'test/models/tasks/diarize-alone/',

@@ -30,6 +30,7 @@ const SHOWN_ELSEWHERE = new Set([
   'writing.ts',
   'translating.ts',
   'asking-pictures.ts',
+  'asking-recordings.ts',
   'ai-sdk.ts',
   'ai-sdk-embeddings.ts',
   'structured.ts',
@@ -68,6 +69,7 @@ for (const [file, expected] of [
   // The small model has another rate.
   ['supertonic.ts', [/^true 2000$/]],
   ['who-said.ts', [/^SPEAKER_00 true \S/]],
+  ['asking-recordings.ts', [/ [1-9]\d*$/]],
   ['asking-pictures.ts', [/^/, /[1-9]\d* of \d+ tokens did not run again$/]],
   ['ai-sdk.ts', [/^true 8$/]],
   ['ai-sdk-embeddings.ts', [/^1\.000$/]],

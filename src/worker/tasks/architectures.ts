@@ -63,7 +63,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     task: 'speech to text',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Canary CohereAsr Dia FunAsrNano GraniteSpeech GraniteSpeechPlus KyutaiSpeechToText MoonshineStreaming OmniASR Pop2Piano Qwen3ASR Speech2Text VibeVoiceAsr VibeVoice Voxtral VoxtralRealtime',
+      'Canary CohereAsr Dia FunAsrNano GraniteSpeech GraniteSpeechPlus KyutaiSpeechToText MoonshineStreaming OmniASR Pop2Piano Qwen3ASR Speech2Text VibeVoiceAsr VibeVoice VoxtralRealtime',
   },
   { task: 'speech to text', ending: 'Model', beginnings: 'SpeechEncoderDecoder' },
   { task: 'table question answering', ending: 'ForQuestionAnswering', beginnings: 'Tapas' },

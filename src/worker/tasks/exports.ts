@@ -41,6 +41,7 @@ export * from './texts/zero-shot-text-classifier.js';
 export * from './tracking/object-tracker.js';
 export * from './transcription/speech-to-text.js';
 export * from './voices/text-to-speech.js';
+export * from './writing/audio-text-to-text.js';
 export * from './writing/document-question-answerer.js';
 export * from './writing/image-text-to-text.js';
 export * from './writing/image-to-text.js';

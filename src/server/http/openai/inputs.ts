@@ -1,23 +1,20 @@
 /** The conversation or the texts of a request, as handlers of texts take them. */
 import { asTabServeError } from '../../../contract/errors.js';
-import { readChat, type Chat } from '../../../shared/chat.js';
+import { readChat, type Chat, type Medium } from '../../../shared/chat.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
-import { withImages } from './pictures.js';
+import { withImages, withSounds } from './pictures.js';
 import { FieldError, wrongField, wrongValue, type Body } from './request.js';
 
 /**
  * Returns the conversation of a request. A message of the developer is one of the system, and one that calls tools may
  * have null as its content.
- * @param takesImages whether its contents may have pictures
+ * @param medium what its contents may have besides texts
  * @throws `invalid-input` naming the part that is wrong, such as `messages[0].content`
  */
-export function conversationOf({ messages, tools, tool_choice: choice }: Body, takesImages: boolean): Chat {
+export function conversationOf({ messages, tools, tool_choice: choice }: Body, medium: Medium | undefined): Chat {
   try {
-    const read = (message: unknown, at: number): unknown => messageOf(message, `messages[${at}]`, takesImages);
-    const chat = readChat(
-      { messages: Array.isArray(messages) ? messages.map(read) : messages, tools },
-      { takesImages },
-    );
+    const read = (message: unknown, at: number): unknown => messageOf(message, `messages[${at}]`, medium);
+    const chat = readChat({ messages: Array.isArray(messages) ? messages.map(read) : messages, tools }, medium);
     return { messages: chat.messages, ...(chat.tools?.length && choice !== 'none' && { tools: chat.tools }) };
   } catch (cause) {
     if (cause instanceof FieldError) throw cause;
@@ -27,14 +24,15 @@ export function conversationOf({ messages, tools, tool_choice: choice }: Body, t
   }
 }
 
-function messageOf(message: unknown, where: string, takesImages: boolean): unknown {
+function messageOf(message: unknown, where: string, medium: Medium | undefined): unknown {
   if (!isPlainObject(message)) return message;
   const { role, content, tool_calls: calls } = message;
-  const hasParts = takesImages && Array.isArray(content);
+  const withMedia = medium === 'audio' ? withSounds : withImages;
+  const hasParts = medium && Array.isArray(content);
   return {
     ...message,
     role: role === 'developer' ? 'system' : role,
-    content: role === 'assistant' && calls ? (content ?? '') : hasParts ? withImages(content, where) : content,
+    content: role === 'assistant' && calls ? (content ?? '') : hasParts ? withMedia(content, where) : content,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Which models answer a request: one of another kind is refused before it runs. */
+import type { Medium } from '../../../shared/chat.js';
 import type { ServedVersion } from '../../served-version.js';
 import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
@@ -18,6 +19,7 @@ const MAKES_NONE: Readonly<Record<Made, string>> = {
 /** The built-in handlers that make what is requested. */
 const BUILT_IN: Readonly<Record<string, Made>> = {
   conversation_transcriber: 'transcript',
+  audio_text_to_text: 'text',
   image_text_to_text: 'text',
   speech_recognizer: 'transcript',
   speech_to_text: 'transcript',
@@ -42,9 +44,9 @@ export function checkTakesMessages({ options: { name, description } }: ServedVer
     throw new FieldError('model', `Model "${name}" takes no messages: use /v1/completions.`);
 }
 
-/** Returns whether a model takes pictures in a conversation. */
-export function takesImages({ options: { description } }: ServedVersion): boolean {
-  return description.takes === 'image-or-text';
+/** Returns what a model takes in a conversation besides texts. */
+export function mediumOf({ options: { description } }: ServedVersion): Medium | undefined {
+  return description.takes === 'image-or-text' ? 'image' : description.takes === 'audio-or-text' ? 'audio' : undefined;
 }
 
 /** Returns the error for a model that makes something else. */

@@ -1,4 +1,4 @@
-/** Pictures in the messages of a request. */
+/** Pictures and sound in the messages of a request. */
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { fromBase64 } from '../base64.js';
 import { wrongField, wrongValue } from './request.js';
@@ -31,4 +31,20 @@ function imageOf(url: string, name: string): Blob | URL {
   }
   const expected = location ? "a data: URL in base64, or a URL of this page's origin" : 'a data: URL in base64';
   throw wrongField(name, `expected ${expected}, got ${JSON.stringify(url.slice(0, 80))}.`, 'unsupported_value');
+}
+
+/**
+ * Returns the parts of a content with OpenAI's sound as the handler takes it.
+ * @param where the message
+ * @throws `invalid-input` for what is no sound in base64
+ */
+export function withSounds(content: readonly unknown[], where: string): readonly unknown[] {
+  return content.map((part, at) => {
+    if (!isPlainObject(part) || part['type'] !== 'input_audio') return part;
+    const { input_audio: given } = part;
+    const data = isPlainObject(given) ? given['data'] : given;
+    if (typeof data !== 'string') throw wrongValue(`${where}.content[${at}].input_audio.data`, 'sound in base64', data);
+    // The format is read from the file itself.
+    return { type: 'audio', audio: new Blob([fromBase64(data)]) };
+  });
 }

@@ -6,7 +6,7 @@ import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { chatParamsOf } from './chat-params.js';
 import { inFieldNames } from './field-names.js';
 import { conversationOf } from './inputs.js';
-import { takesImages } from './models.js';
+import { mediumOf } from './models.js';
 import { paramsOf } from './params.js';
 import { checkKnown, FieldError, unknownField, withoutNull, wrongField, wrongValue, type Body } from './request.js';
 import {
@@ -92,7 +92,7 @@ export function readRequest(body: Body, served: ServedVersion): ResponseRequest 
     const { params, fields } = chatParamsOf(chat);
     const all = new Map([...shared.fields, ...fields]);
     return {
-      input: conversationOf(chat, takesImages(served)),
+      input: conversationOf(chat, mediumOf(served)),
       params: { ...shared.params, ...params },
       items,
       echo: echoOf(body),

@@ -3,6 +3,23 @@ import type { TaskDescriptor } from '../../../contract/task.js';
 
 /** By the handler's name. */
 export const WRITING = {
+  audio_text_to_text: {
+    load: async () => (await import('./audio-text-to-text.js')).AudioTextToText,
+    takes: 'audio-or-text',
+    architectures: ['VoxtralForConditionalGeneration'],
+    processor: 'tokenizer',
+    models: ['decoder_model_merged'],
+    beside: { embed_tokens: ['embed_tokens'], audio_encoder: ['audio_encoder'] },
+    generates: true,
+    files: [
+      'generation_config.json',
+      'chat_template.jinja',
+      'additional_chat_templates/tool_use.jinja',
+      'config.json',
+      'preprocessor_config.json',
+    ],
+    nearest: [],
+  },
   document_question_answerer: {
     load: async () => (await import('./document-question-answerer.js')).DocumentQuestionAnswerer,
     takes: 'image',

@@ -1,6 +1,10 @@
 /** The schemas of params and of the config's keys: made from their types by `npm run generate`. */
 import type { ConfigSchema } from '../../../shared/schema.js';
 
+export const AUDIO_TEXT_TO_TEXT_SCHEMA: ConfigSchema = {
+  maxDuration: { type: 'number', exclusiveMinimum: 0, default: 3600, readOnly: true },
+};
+
 export const DOCUMENT_QUESTION_ANSWERER_SCHEMA: ConfigSchema = {
   numBeams: { type: 'integer', minimum: 1, maximum: 64 },
   lengthPenalty: { type: 'number' },

@@ -201,7 +201,7 @@ test('a model of another kind is refused before it runs; the answer of a class o
       .soft([handler, await asked(complete), await asked(embed)])
       .toEqual([
         handler,
-        ['image_text_to_text', 'text_generator', 'text_to_text'].includes(handler) ? 1 : 0,
+        ['audio_text_to_text', 'image_text_to_text', 'text_generator', 'text_to_text'].includes(handler) ? 1 : 0,
         handler === 'text_feature_extractor' ? 1 : 0,
       ]);
   }

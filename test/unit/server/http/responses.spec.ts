@@ -241,6 +241,40 @@ test('pictures reach a model that reads them: data: URLs, and no other site', as
   expect(client.asked).toHaveLength(2);
 });
 
+test('sound reaches a model that hears it, and what is no sound in base64 is told', async () => {
+  const description = {
+    modelName: 'writer',
+    handler: 'audio_text_to_text',
+    takes: 'audio-or-text',
+    resultForms: [],
+  } as const;
+  const { client, openai } = await faked(undefined, [], description);
+  const chat = (data: string): Promise<unknown> =>
+    openai.chat.completions.create({
+      model: 'writer',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_audio', input_audio: { data, format: 'wav' } },
+            { type: 'text', text: 'a' },
+          ],
+        },
+      ],
+    });
+  await chat('AAEC');
+  const [{ input }] = client.asked as unknown as [Asked];
+  const [{ content }] = (input as { messages: [{ content: [{ type: string; audio: Blob }] }] }).messages;
+  expect(content[0].type).toBe('audio');
+  expect(new Uint8Array(await content[0].audio.arrayBuffer())).toEqual(Uint8Array.of(0, 1, 2));
+  expect((await failureOf(chat('no base64!')))[0]).toBe(400);
+  expect(await failureOf(chat(undefined as never))).toMatchObject({
+    0: 400,
+    2: 'messages[0].content[0].input_audio.data',
+  });
+  expect(client.asked).toHaveLength(1);
+});
+
 /** Answers with a call of the tool until its output is there. */
 function addThenTell({ input }: Asked): object {
   const { messages } = input as { messages: readonly { role: string; content: unknown }[] };
