@@ -263,11 +263,11 @@ test('sound reaches a model that hears it, and what is no sound in base64 is tol
       ],
     });
   await chat('AAEC');
-  const [{ input }] = client.asked as unknown as [Asked];
+  const { input } = client.asked[0]!;
   const [{ content }] = (input as { messages: [{ content: [{ type: string; audio: Blob }] }] }).messages;
   expect(content[0].type).toBe('audio');
   expect(new Uint8Array(await content[0].audio.arrayBuffer())).toEqual(Uint8Array.of(0, 1, 2));
-  expect((await failureOf(chat('no base64!')))[0]).toBe(400);
+  expect(await failureOf(chat('no base64!'))).toMatchObject({ 0: 400 });
   expect(await failureOf(chat(undefined as never))).toMatchObject({
     0: 400,
     2: 'messages[0].content[0].input_audio.data',
