@@ -54,7 +54,7 @@ test('a handler is called as its class is, in TorchServe’s case, and says what
   for (const name of registry.HANDLER_NAMES) {
     const Class = await registry.loadHandler(name);
     expect(Class.name.replace(/\B[A-Z]/g, '_$&').toLowerCase()).toBe(name);
-    expect(Class.takes, name).toMatch(/^(image|text|image-or-text|audio|tensors)$/);
+    expect(Class.takes, name).toMatch(/^(image|text|image-or-text|audio|audio-or-text|tensors)$/);
   }
 });
 
