@@ -105,11 +105,11 @@ for (const name of ['face', 'hand', 'pose'] as const)
     );
     expect(expected).toHaveLength(name === 'hand' ? 4 : 1);
     for (const { candidate, found, code, message } of answers) {
-      if (name === 'pose' && candidate === 'onnx/webgl') {
-        // The golden example of the node tells.
+      if (candidate === 'onnx/webgl') {
+        // Weights of half precision: TensorFlow.js' copy of the model has none.
         expect({ code, message }).toEqual({
           code: 'no-backend',
-          message: expect.stringContaining('onnx/webgl: Node "detect": It computes wrongly'),
+          message: expect.stringContaining('onnx/webgl: Node "landmarks": ONNX Runtime could not load the model'),
         });
         continue;
       }
@@ -127,7 +127,7 @@ for (const name of ['face', 'hand', 'pose'] as const)
     }
   });
 
-test('pose: where ONNX Runtime WebGL computes wrongly, TensorFlow.js takes over, and the reason is told @wasm', async ({
+test('pose: where ONNX Runtime WebGL cannot load a model, TensorFlow.js takes over, and the reason is told @wasm', async ({
   open,
   backend,
 }) => {
@@ -141,7 +141,7 @@ test('pose: where ONNX Runtime WebGL computes wrongly, TensorFlow.js takes over,
     return { engine, name, reasons: skipped.map((one) => `${one.engine}/${one.name}: ${one.reason}`) };
   });
   expect(used).toMatchObject({ engine: 'tfjs', name: 'webgl' });
-  expect(used.reasons.join()).toMatch(/onnx\/webgl: Node "detect": It computes wrongly/);
+  expect(used.reasons.join()).toMatch(/onnx\/webgl: Node "landmarks": ONNX Runtime could not load the model/);
 });
 
 test('a lost worker costs no id of a face, a hand or a body @once @full', async ({ open, backend }) => {
