@@ -20,7 +20,17 @@ const inBrowser = Math.ceil(count / 5);
 console.log(`seed ${seed}, ${count} files: repeat with npm run fuzz -- --seed ${seed} --count ${count}`);
 const { status } = spawnSync(
   'npx',
-  ['playwright', 'test', 'unit/fuzz', 'browser/fuzz', '--project=unit', '--project=wasm', '--workers=2'],
+  [
+    'playwright',
+    'test',
+    'models/fuzz',
+    'browser/fuzz',
+    '--project=unit',
+    '--project=wasm',
+    '--workers=2',
+    '--config',
+    'playwright.full.config.ts',
+  ],
   {
     stdio: 'inherit',
     env: {
