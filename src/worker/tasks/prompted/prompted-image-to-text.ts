@@ -1,13 +1,10 @@
 import type { Context, InputKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
-import type { ImageInput } from '../../../contract/images.js';
 import type { Session, Tensor, Tensors } from '../../../contract/tensors.js';
-import { describeValue } from '../../../contract/describe-value.js';
 import { invalidInput, TabServeError } from '../../../contract/errors.js';
-import { checkKeys } from '../../../shared/check-keys.js';
 import { hashOf } from '../../../shared/hash.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
-import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
+import type { ConfigSchema } from '../../../shared/schema.js';
 import type { AnswerStep, GeneratedAnswer, GeneratedText, GenerateTools } from '../../generation/answer.js';
 import { EMBED_TOKENS, EMBEDDINGS } from '../../generation/embedder.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
@@ -35,30 +32,18 @@ import {
   type CompiledTransforms,
   type Transforms,
 } from '../../transforms/index.js';
+import { readInput, type PromptedImageInput } from './prompted-image-input.js';
 import { readTask, type AnswerKind } from './prompt-tasks.js';
 import { bannedPhrases, PREPROCESSOR, PROCESSOR, tokensOfImage } from './florence-files.js';
 import { regionsOf, writeBox, type ImageRegion, type ImageSize } from './regions.js';
 import { PROMPTED_IMAGE_TO_TEXT_SCHEMA } from './schemas.js';
 
+export type { PromptedImageInput } from './prompted-image-input.js';
 export type { ImageRegion, RegionPoint } from './regions.js';
 
 const ENCODER = 'vision_encoder';
 /** The special tokens that are no part of an answer. All others are: they say what is where. */
 const NO_TEXT = new Set(['<s>', '</s>', '<pad>']);
-
-/** The input of one row: an image, which is described, or an image and what is asked of it. */
-export type PromptedImageInput =
-  | ImageInput
-  | {
-      readonly image: ImageInput;
-      /**
-       * A task with what it needs, such as `<OD>` or `<CAPTION_TO_PHRASE_GROUNDING>a green car`; or a question. Default:
-       * `<CAPTION>`.
-       */
-      readonly prompt?: string;
-      /** For the tasks about a region: its corners, in pixels of the upright image. */
-      readonly box?: readonly [xmin: number, ymin: number, xmax: number, ymax: number];
-    };
 
 /** The `params` of `prompted_image_to_text`. Defaults are those of the repository's `generation_config.json`. */
 export interface PromptedImageToTextParams extends Omit<TextToTextParams, 'srcLang' | 'tgtLang'>, VisionParams {}
@@ -282,33 +267,4 @@ export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInpu
       `${ENCODER} makes ${count} vectors of an image, and by image_seq_length of ${PREPROCESSOR} they are ${this.#count}: the file is another model's.`,
     );
   }
-}
-
-interface Asked {
-  readonly image: ImageInput;
-  readonly prompt: string;
-  readonly box: readonly [number, number, number, number] | undefined;
-}
-
-/** @throws `invalid-input` */
-function readInput(given: PromptedImageInput): Asked {
-  const isAsked = isRecord(given) && 'image' in given;
-  if (!isAsked) return { image: given as ImageInput, prompt: '<CAPTION>', box: undefined };
-  checkKeys(given, ['image', 'prompt', 'box']);
-  const { image, prompt = '<CAPTION>', box } = given as Partial<Asked> & Pick<Asked, 'image'>;
-  if (typeof prompt !== 'string' || prompt.trim() === '')
-    throw invalidInput(
-      `prompt: expected a task such as <OD>, or a question, got ${typeof prompt === 'string' ? 'an empty text' : describeValue(prompt)}.`,
-    );
-  const isBox =
-    box === undefined ||
-    (Array.isArray(box) &&
-      box.length === 4 &&
-      Array.from(box).every((one) => Number.isFinite(one)) &&
-      box[0] < box[2] &&
-      box[1] < box[3]);
-  if (isBox) return { image, prompt, box };
-  throw invalidInput(
-    `box: expected [xmin, ymin, xmax, ymax] in pixels, with xmin < xmax and ymin < ymax, got ${Array.isArray(box) ? `[${(box as unknown[]).map(String).join(', ')}]` : describeValue(box)}.`,
-  );
 }
