@@ -93,7 +93,8 @@ const LIMITS = [
   // 5 more are conversations: a task, its types, and who speaks over HTTP.
   // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
-  { what: 'the build', limit: 3095, measure: all },
+  // 87 less: docblocks that declarations have are no longer in the modules, too.
+  { what: 'the build', limit: 3009, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
