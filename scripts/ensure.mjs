@@ -65,10 +65,10 @@ function findFirefox() {
   );
 }
 
-/** On Linux Firefox has WebGL only with a display, if only a virtual one. */
+/** On Linux Firefox has WebGL only with a display, if only a virtual one, and MP4 by a library whose name has its version. */
 async function installFirefox() {
   try {
-    await install('firefox-esr', 'xvfb', 'libgl1-mesa-dri');
+    await install('firefox-esr', 'xvfb', 'libgl1-mesa-dri', '^libavcodec[0-9]+$');
   } catch {
     console.warn(
       'Firefox could not be installed, so its tests are skipped. Install it (Debian: apt-get install firefox-esr xvfb), or set FIREFOX_PATH to one.',
