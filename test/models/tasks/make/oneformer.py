@@ -56,7 +56,7 @@ def oneformer_row(answer):
         "instance-oneformer", model, [processor.image_processor, processor.tokenizer], (example["pixel_values"], example["task_inputs"]),
         ["class_queries_logits", "masks_queries_logits"], fixed=True, inputs=("pixel_values", "task_inputs"), folds=True)
     requests = []
-    for size, params in [((61, 47), LOW), ((61, 47), {**LOW, "subtask": "instance"}), ((60, 46), {**LOW, "scoreThreshold": 0.3}), ((61, 47), {})]:
+    for size, params in [((61, 47), LOW), ((61, 47), {**LOW, "subtask": "instance"}), ((61, 47), {**LOW, "scoreThreshold": 0.3}), ((60, 46), {**LOW, "scoreThreshold": 0.3}), ((61, 47), {})]:
         found = segments(model, processor, photo(*size), **params)
         print(size, params, [(one["label"], one["score"]) for one in found])
         requests.append({"input": {"photo": size}, "params": params, "answer": answer(found)})
