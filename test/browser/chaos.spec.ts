@@ -343,7 +343,12 @@ test(`chaos, seed ${SEED} @full`, async ({ open, backend, page }) => {
             return followers.at(-1)!;
           },
           // The models of hands take seconds beside all others.
-          { model: `/models/${name}/`, backends: [`onnx/${backend}`], startupTimeout: 60, responseTimeout: 60 },
+          {
+            model: `/models/${name}/`,
+            backends: [backend === 'webgl' ? 'tfjs/webgl' : `onnx/${backend}`],
+            startupTimeout: 60,
+            responseTimeout: 60,
+          },
         );
         await follower.initialize();
         const sequence = follower.openSequence();
