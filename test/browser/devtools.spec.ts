@@ -53,7 +53,7 @@ test('shows workers, requests, backends and files; a worker that is ended heals,
   const workers = panel.getByRole('region', { name: 'Workers of client 1' }).locator('tbody tr');
   await expect(workers).toHaveCount(1);
   await expect(workers).toContainText(/1ready\s*onnx\/wasm, 1 thread\s*0\s*3\s*\d+\.\d MB/);
-  await expect(panel.getByText('Settled: ok 3.')).toBeVisible();
+  await expect(panel.getByText('Outcomes: ok 3.')).toBeVisible();
   const timeline = panel.getByRole('region', { name: 'Timeline of client 1' }).locator('li');
   const requests = timeline.and(panel.locator('[data-kind="request"]'));
   await expect(requests).toHaveCount(3);

@@ -73,7 +73,7 @@ export function clientView(client: InspectedClient, number: number, says: (text:
     const [waited] = metrics.histograms['QueueTime'] ?? [];
     const times = waited ? ` Waited ${describeTime(waited.p50)} (p50), ${describeTime(waited.p95)} (p95).` : '';
     setText(queue, `${pendingRequests} waiting, room for ${remainingCapacity} more.${times}`);
-    setText(outcomes, `Settled: ${describeOutcomes(metrics)}.`);
+    setText(outcomes, `Outcomes: ${describeOutcomes(metrics)}.`);
     history.countFailures(metrics);
     requests.show(history.entries);
     const { backend } = client;

@@ -63,7 +63,7 @@ table { width: 100%; border-collapse: collapse; }
 th, td { padding: 3px 8px; text-align: start; vertical-align: top; font-weight: normal; overflow-wrap: anywhere; }
 thead th { color: var(--quiet); position: sticky; top: 0; background: var(--back); overflow-wrap: normal; }
 tbody tr { border-top: 1px solid var(--line); }
-tbody th { min-width: 8em; }
+tbody th { min-width: 9em; }
 @container (max-width: 480px) {
   table { font-size: 12px; }
   .workers :is(th, td):nth-child(5) { display: none; }

@@ -51,7 +51,7 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Lfm2Vl and Gemma3 are known, and of Llava those of CLIP and Siglip. The handler text_generator runs the model's half of texts.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Lfm2Vl and Gemma3 are known, and of Llava those of CLIP and Siglip. The handler text_generator runs its language model, for text only.`,
       );
   }
 }

@@ -145,6 +145,6 @@ function checkEncoder({ inputs, outputs }: Session, { inputs: filled, many }: Se
   if (others.length === 0 && outputs.length === 1 && inputs.length > 0) return;
   throw new TabServeError(
     'model-config',
-    `The encoder of ${many} reads ${filled.map((name) => `"${name}"`).join(', ')}, or some of them, and returns one output. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. The handler text_generator runs the model's half of texts.`,
+    `The encoder of ${many} reads ${filled.map((name) => `"${name}"`).join(', ')}, or some of them, and returns one output. This one has the inputs ${listInfos(inputs)}, and the outputs ${listInfos(outputs)}. The handler text_generator runs its language model, for text only.`,
   );
 }
