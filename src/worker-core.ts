@@ -91,6 +91,7 @@ export type {
   MaybePromise,
   NodeHandler,
   Params,
+  ResultKind,
 } from './contract/handler.js';
 export type { ExplainParamsOf, ExplanationOf, ParamsOf, PartOf, ResultOf } from './contract/handler-types.js';
 export type { KeptMessage } from './contract/kept-message.js';

@@ -210,9 +210,13 @@ export interface Handler {
 /** What a handler takes as a row: an image, a text, audio, a text or one of the others, or tensors for the model's inputs. */
 export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'audio-or-text' | 'tensors';
 
+/** What a handler makes of a row, as far as OpenAI's API asks for it. */
+export type ResultKind = 'text' | 'vector' | 'ranking' | 'transcript' | 'speech';
+
 /** What a handler class says of itself, in static members. A class inherits those that it does not declare. */
 export interface HandlerDescriptor {
   readonly takes?: InputKind | undefined;
+  readonly makes?: ResultKind | undefined;
   readonly huggingFace?: HuggingFaceTask | undefined;
   /** What its models look like, by which the nearest handler of a model is found whose files name no task. */
   readonly nearest?: readonly Signature[] | undefined;
@@ -230,6 +234,8 @@ export interface ModelInfo {
   readonly handler: string;
   /** Missing if the handler's class, and those that it extends, do not say it in `static takes`. */
   readonly takes?: InputKind | undefined;
+  /** Missing if it is something else, or the class does not say it in `static makes`. */
+  readonly makes?: ResultKind | undefined;
   /** The values of the param `result`; none if the handler has no such param, or a `postprocess` of its own. */
   readonly resultForms?: readonly string[];
   /** Undefined if the handler has no single `model`. */

@@ -19,7 +19,13 @@ const PATHS: Readonly<Record<string, string>> = {
  */
 export async function askOpenAi(seed: string, body: Uint8Array): Promise<void> {
   const server = new ModelServer();
-  const writer = { modelName: 'writer', handler: 'text_generator', takes: 'text', resultForms: [] } as const;
+  const writer = {
+    modelName: 'writer',
+    handler: 'text_generator',
+    takes: 'text',
+    makes: 'text',
+    resultForms: [],
+  } as const;
   await server.register(
     new FakeClient(writer, ({ options }) => {
       const format = (options.params as { readonly responseFormat?: ResponseFormat } | undefined)?.responseFormat;
@@ -35,6 +41,7 @@ export async function askOpenAi(seed: string, body: Uint8Array): Promise<void> {
     modelName: 'embedder',
     handler: 'text_feature_extractor',
     takes: 'text',
+    makes: 'vector',
     resultForms: [],
   } as const;
   await server.register(

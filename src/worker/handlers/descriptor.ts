@@ -12,6 +12,11 @@ export function inputKindOf(handler: object): HandlerDescriptor['takes'] {
   return (handler.constructor as Configurable).takes;
 }
 
+/** Returns what a handler makes of a row; undefined if its class does not say it. */
+export function resultKindOf(handler: object): HandlerDescriptor['makes'] {
+  return (handler.constructor as Configurable).makes;
+}
+
 /**
  * Returns the values of the param `result`. A handler that makes other results than the class whose schema has them has
  * no forms.

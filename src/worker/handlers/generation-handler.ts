@@ -1,4 +1,4 @@
-import type { Context, InputKind } from '../../contract/handler.js';
+import type { Context, InputKind, ResultKind } from '../../contract/handler.js';
 import type { ResultOf } from '../../contract/handler-types.js';
 import { asTabServeError, type PredictionError, TabServeError } from '../../contract/errors.js';
 import type { AnswerStep, GeneratedAnswer, GeneratedText, GenerateTools, Prompt } from '../generation/answer.js';
@@ -39,6 +39,7 @@ export abstract class GenerationHandler<
   Ready extends Prompt<Own> = Prompt<Own>,
 > extends StagedHandler<Input, readonly (Ready | undefined)[], readonly (GeneratedAnswer | undefined)[]> {
   static override readonly takes: InputKind = 'text';
+  static override readonly makes: ResultKind = 'text';
 
   declare readonly paramsType?: GenerationParams;
   declare readonly configType?: GenerationConfig;

@@ -1,5 +1,5 @@
 import type { Manifest, ModelConfig } from '../../contract/archive.js';
-import type { Context, Handler, InputKind, MaybePromise, Params } from '../../contract/handler.js';
+import type { Context, Handler, InputKind, MaybePromise, Params, ResultKind } from '../../contract/handler.js';
 import type { ResultOf } from '../../contract/handler-types.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
 import type { Signature } from '../../contract/task.js';
@@ -31,6 +31,8 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
 
   /** What a row is, if the class, or one that it extends, says it. */
   static readonly takes: InputKind | undefined;
+  /** What a result is, if the class, or one that it extends, says it. A path of OpenAI's API asks for one kind. */
+  static readonly makes: ResultKind | undefined;
   /** Which models of Hugging Face's layout the class serves. */
   static readonly huggingFace: HuggingFaceTask | undefined;
 

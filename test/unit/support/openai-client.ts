@@ -4,7 +4,13 @@ import type { ModelServerOptions } from '../../../src/server/options.ts';
 import { FakeClient, type Asked } from './fake-client.ts';
 
 export const USAGE = { promptTokens: 5, cachedTokens: 2, completionTokens: 3 };
-export const WRITER = { modelName: 'writer', handler: 'text_generator', takes: 'text', resultForms: [] } as const;
+export const WRITER = {
+  modelName: 'writer',
+  handler: 'text_generator',
+  takes: 'text',
+  makes: 'text',
+  resultForms: [],
+} as const;
 
 /** Returns a server with one fake model, and OpenAI's client for it. */
 export async function faked(

@@ -1,14 +1,12 @@
 /** Which models answer a request: one of another kind is refused before it runs. */
+import type { ResultKind } from '../../../contract/handler.js';
 import type { Medium } from '../../../shared/chat.js';
 import type { ServedVersion } from '../../served-version.js';
 import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
 
-/** What a model makes from a text, or of a recording. */
-type Made = 'text' | 'vector' | 'ranking' | 'transcript' | 'speech';
-
 /** What is said of a model that makes something else. */
-const MAKES_NONE: Readonly<Record<Made, string>> = {
+const MAKES_NONE: Readonly<Record<ResultKind, string>> = {
   text: 'writes no text',
   vector: 'makes no vectors of texts',
   ranking: 'ranks no texts',
@@ -16,26 +14,11 @@ const MAKES_NONE: Readonly<Record<Made, string>> = {
   transcript: 'does not write what is said in a recording',
 };
 
-/** The built-in handlers that make what is requested. */
-const BUILT_IN: Readonly<Record<string, Made>> = {
-  conversation_transcriber: 'transcript',
-  audio_text_to_text: 'text',
-  image_text_to_text: 'text',
-  speech_recognizer: 'transcript',
-  speech_to_text: 'transcript',
-  text_feature_extractor: 'vector',
-  text_generator: 'text',
-  text_reranker: 'ranking',
-  text_to_speech: 'speech',
-  text_to_text: 'text',
-};
-
 /** @throws `invalid-input` if the model makes something else for certain */
-export function checkMakes(made: Made, served: ServedVersion): void {
-  const { handler, takes } = served.options.description;
+export function checkMakes(made: ResultKind, served: ServedVersion): void {
+  const { handler, takes, makes } = served.options.description;
   const isOther = made === 'transcript' ? takes !== 'audio' : takes === 'image' || takes === 'audio';
-  const known = IS_BUILT_IN.test(handler) ? BUILT_IN[handler] : made;
-  if (isOther || known !== made) throw makesOther(made, served);
+  if (isOther || (IS_BUILT_IN.test(handler) && makes !== made)) throw makesOther(made, served);
 }
 
 /** @throws `invalid-input` if the model takes no conversation for certain */
@@ -50,6 +33,6 @@ export function mediumOf({ options: { description } }: ServedVersion): Medium | 
 }
 
 /** Returns the error for a model that makes something else. */
-export function makesOther(made: Made, { options: { name, description } }: ServedVersion): FieldError {
+export function makesOther(made: ResultKind, { options: { name, description } }: ServedVersion): FieldError {
   return new FieldError('model', `Model "${name}" ${MAKES_NONE[made]}: its handler is ${description.handler}.`);
 }

@@ -1,6 +1,6 @@
 import type { AudioInput } from '../../../contract/audio.js';
 import { PredictionError, TabServeError } from '../../../contract/errors.js';
-import type { Context, InputKind, NodeHandler } from '../../../contract/handler.js';
+import type { Context, InputKind, NodeHandler, ResultKind } from '../../../contract/handler.js';
 import type { SpokenDetails, SpokenText, SpokenTurn } from '../../../contract/spoken-text.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
@@ -64,6 +64,7 @@ export class ConversationTranscriber extends WorkflowHandler<AudioInput, Convers
   declare readonly paramsType?: ConversationTranscriberParams;
 
   static override readonly takes: InputKind = 'audio';
+  static override readonly makes: ResultKind = 'transcript';
   static override readonly schema: ConfigSchema = CONVERSATION_TRANSCRIBER_SCHEMA;
 
   /** Or one of `speech_recognizer`. */

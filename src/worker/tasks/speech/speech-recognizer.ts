@@ -1,5 +1,5 @@
 import type { AudioInput } from '../../../contract/audio.js';
-import type { Context } from '../../../contract/handler.js';
+import type { Context, ResultKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
@@ -80,6 +80,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
   declare readonly paramsType?: SpeechRecognizerParams;
   declare readonly sequenceResultType?: LiveText;
 
+  static override readonly makes: ResultKind = 'transcript';
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCTC'],
     modelTypes: NEMO_TYPES,

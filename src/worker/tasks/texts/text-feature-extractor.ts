@@ -1,6 +1,6 @@
 import { shorten } from '../../../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../../../contract/errors.js';
-import type { Context } from '../../../contract/handler.js';
+import type { Context, ResultKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
@@ -96,6 +96,7 @@ export interface TextFeatureExtractorConfig extends TextHandlerConfig {
 export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextInput | TokenInput> {
   declare readonly paramsType?: TextFeatureExtractorParams;
 
+  static override readonly makes: ResultKind = 'vector';
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['TextModelWithProjection'],
     processor: 'tokenizer',

@@ -1,5 +1,5 @@
 import { describeValue } from '../../../contract/describe-value.js';
-import type { Context } from '../../../contract/handler.js';
+import type { Context, ResultKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { TensorInfo, Tensors } from '../../../contract/tensors.js';
@@ -70,6 +70,7 @@ export interface RankedText {
 export class TextReranker extends TextHandler<readonly RankedText[], unknown, RankingInput> {
   declare readonly paramsType?: TextRerankerParams;
 
+  static override readonly makes: ResultKind = 'ranking';
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForSequenceClassification'],
     keys: ['sentence_transformers', 'sbert_ce_default_activation_function'],

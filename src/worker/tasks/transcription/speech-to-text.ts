@@ -1,6 +1,6 @@
 import type { AudioInput } from '../../../contract/audio.js';
 import { TabServeError } from '../../../contract/errors.js';
-import type { Context, InputKind } from '../../../contract/handler.js';
+import type { Context, InputKind, ResultKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
@@ -90,6 +90,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   declare readonly configType?: GenerationConfig & Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'audio';
+  static override readonly makes: ResultKind = 'transcript';
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['WhisperForConditionalGeneration', 'MoonshineForConditionalGeneration'],

@@ -1,5 +1,5 @@
 import { asTabServeError, TabServeError } from '../../../contract/errors.js';
-import type { Context, InputKind, MaybePromise } from '../../../contract/handler.js';
+import type { Context, InputKind, MaybePromise, ResultKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
@@ -132,6 +132,7 @@ export class TextToSpeech extends StagedHandler<
   declare readonly partType?: SpokenAudio;
 
   static override readonly takes: InputKind = 'text';
+  static override readonly makes: ResultKind = 'speech';
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: [

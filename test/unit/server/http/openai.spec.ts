@@ -5,6 +5,7 @@ import { APIUserAbortError, type OpenAI } from 'openai-node20';
 import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { checkPrompt } from '../../../../src/worker/generation/prompt.ts';
+import { resultKindOf } from '../../../../src/worker/handlers/descriptor.ts';
 import { BUILT_IN } from '../../../../src/worker/tasks/index.ts';
 import { pending } from '../../support/fake-client.ts';
 import { failureOf, faked, USAGE, WRITER } from '../../support/openai-client.ts';
@@ -176,8 +177,13 @@ test('what the handler says of a param names the field that the client sent', as
 });
 
 test('a model of another kind is refused before it runs; the answer of a class of its own shows its kind', async () => {
-  const refusal = async (handler: string, takes: HandlerClass['takes'], ask: (openai: OpenAI) => Promise<unknown>) => {
-    const { client, openai } = await faked(() => ['a secret'], [], { modelName: 'writer', handler, takes });
+  const refusal = async (
+    handler: string,
+    takes: HandlerClass['takes'],
+    ask: (openai: OpenAI) => Promise<unknown>,
+    makes?: HandlerClass['makes'],
+  ) => {
+    const { client, openai } = await faked(() => ['a secret'], [], { modelName: 'writer', handler, takes, makes });
     return [await failureOf(ask(openai)), client.asked.length];
   };
   const chat = (openai: OpenAI): Promise<unknown> => openai.chat.completions.create(hello);
@@ -189,27 +195,47 @@ test('a model of another kind is refused before it runs; the answer of a class o
   const noVectors = (handler: string): unknown =>
     refused(`Model "writer" makes no vectors of texts: its handler is ${handler}.`);
   for (const ask of [chat, stream, complete]) {
-    expect.soft(await refusal('text_feature_extractor', 'text', ask)).toEqual([noText('text_feature_extractor'), 0]);
+    expect
+      .soft(await refusal('text_feature_extractor', 'text', ask, 'vector'))
+      .toEqual([noText('text_feature_extractor'), 0]);
     expect.soft(await refusal('base_handler', 'tensors', ask)).toEqual([noText('base_handler'), 0]);
     expect.soft(await refusal('Faces', 'image', ask)).toEqual([noText('Faces'), 0]);
     expect.soft(await refusal('Own', 'text', ask)).toEqual([noText('Own'), 1]);
   }
   for (const [handler, { load }] of Object.entries(BUILT_IN)) {
-    const { takes } = (await load()) as HandlerClass;
-    const asked = async (ask: typeof chat): Promise<unknown> => (await refusal(handler, takes, ask))[1];
+    const { takes, makes } = (await load()) as HandlerClass;
+    const asked = async (ask: typeof chat): Promise<unknown> => (await refusal(handler, takes, ask, makes))[1];
+    const isOfTexts = takes !== 'image' && takes !== 'audio';
     expect
       .soft([handler, await asked(complete), await asked(embed)])
-      .toEqual([
-        handler,
-        ['audio_text_to_text', 'image_text_to_text', 'text_generator', 'text_to_text'].includes(handler) ? 1 : 0,
-        handler === 'text_feature_extractor' ? 1 : 0,
-      ]);
+      .toEqual([handler, isOfTexts && makes === 'text' ? 1 : 0, isOfTexts && makes === 'vector' ? 1 : 0]);
   }
   const noMessages = refused('Model "writer" takes no messages: use /v1/completions.');
-  expect(await refusal('text_to_text', 'text', chat)).toEqual([noMessages, 0]);
-  expect(await refusal('text_generator', 'text', embed)).toEqual([noVectors('text_generator'), 0]);
+  expect(await refusal('text_to_text', 'text', chat, 'text')).toEqual([noMessages, 0]);
+  expect(await refusal('text_generator', 'text', embed, 'text')).toEqual([noVectors('text_generator'), 0]);
   expect(await refusal('image_feature_extractor', 'image', embed)).toEqual([noVectors('image_feature_extractor'), 0]);
   expect(await refusal('Own', 'text', embed)).toEqual([noVectors('Own'), 1]);
+});
+
+test('the classes of the handlers say what they make', async () => {
+  const made = {
+    audio_text_to_text: 'text',
+    image_text_to_text: 'text',
+    text_generator: 'text',
+    text_to_text: 'text',
+    text_feature_extractor: 'vector',
+    text_reranker: 'ranking',
+    speech_recognizer: 'transcript',
+    speech_to_text: 'transcript',
+    conversation_transcriber: 'transcript',
+    text_to_speech: 'speech',
+    text_classifier: undefined,
+    image_feature_extractor: undefined,
+  } as const;
+  for (const [name, kind] of Object.entries(made)) {
+    const Class: HandlerClass = await BUILT_IN[name as keyof typeof made].load();
+    expect.soft([name, Class.makes, resultKindOf(new Class())]).toEqual([name, kind, kind]);
+  }
 });
 
 test('messages reach the handler with parts of texts and without empty lists of calls; other parts are refused', async () => {
@@ -511,7 +537,12 @@ test('a prompt that is too long has the code that clients shorten their chats by
 
 test('embeddings of a handler that counts tokens have usage', async () => {
   const counted = (text: string): object => ({ embedding: Float32Array.of(1), usage: { promptTokens: text.length } });
-  const description = { ...WRITER, handler: 'text_feature_extractor', resultForms: ['typed', 'usage'] };
+  const description = {
+    ...WRITER,
+    handler: 'text_feature_extractor',
+    makes: 'vector',
+    resultForms: ['typed', 'usage'],
+  } as const;
   const { client, openai } = await faked(({ input }) => (input as string[]).map(counted), [], description);
   const { data, usage } = await openai.embeddings.create({ model: 'writer', input: ['one', 'four'] });
   expect(data.map(({ embedding }) => [...embedding])).toEqual([[1], [1]]);
@@ -524,6 +555,7 @@ test('embeddings, as lists and in base64, which the client asks for', async () =
   const { client, server, openai } = await faked(({ input }) => (input as string[]).map(() => vector), [], {
     ...WRITER,
     handler: 'text_feature_extractor',
+    makes: 'vector',
   });
   const { data } = await openai.embeddings.create({ model: 'writer', input: ['one', 'two'] });
   expect(data.map(({ index, embedding }) => [index, [...embedding]])).toEqual([
@@ -572,7 +604,13 @@ test('other paths and methods, and bodies that are no JSON', async () => {
   ]);
 });
 
-const RECORDER = { modelName: 'whisper', handler: 'speech_to_text', takes: 'audio', resultForms: [] } as const;
+const RECORDER = {
+  modelName: 'whisper',
+  handler: 'speech_to_text',
+  takes: 'audio',
+  makes: 'transcript',
+  resultForms: [],
+} as const;
 const SPOKEN = {
   text: ' Hello there. All well?',
   language: 'de',

@@ -2,7 +2,13 @@
 import { expect, test } from '@playwright/test';
 import { failureOf, faked } from '../../support/openai-client.ts';
 
-const RERANKER = { modelName: 'ranker', handler: 'text_reranker', takes: 'text', resultForms: [] } as const;
+const RERANKER = {
+  modelName: 'ranker',
+  handler: 'text_reranker',
+  takes: 'text',
+  makes: 'ranking',
+  resultForms: [],
+} as const;
 const ranked = [
   { index: 1, score: 0.9 },
   { index: 0, score: 0.1 },

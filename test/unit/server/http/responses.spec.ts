@@ -204,6 +204,7 @@ test('pictures reach a model that reads them: data: URLs, and no other site', as
     modelName: 'writer',
     handler: 'image_text_to_text',
     takes: 'image-or-text',
+    makes: 'text',
     resultForms: [],
   } as const;
   const { client, openai } = await faked(undefined, [], description);
@@ -246,6 +247,7 @@ test('sound reaches a model that hears it, and what is no sound in base64 is tol
     modelName: 'writer',
     handler: 'audio_text_to_text',
     takes: 'audio-or-text',
+    makes: 'text',
     resultForms: [],
   } as const;
   const { client, openai } = await faked(undefined, [], description);

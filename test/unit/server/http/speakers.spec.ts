@@ -3,7 +3,13 @@ import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { failureOf, faked } from '../../support/openai-client.ts';
 
-const MODEL = { modelName: 'talk', handler: 'conversation_transcriber', takes: 'audio', resultForms: [] } as const;
+const MODEL = {
+  modelName: 'talk',
+  handler: 'conversation_transcriber',
+  takes: 'audio',
+  makes: 'transcript',
+  resultForms: [],
+} as const;
 const SPOKEN = {
   text: ' Hello there. Hi. Well?',
   duration: 3.2,

@@ -4,7 +4,13 @@ import { PredictionError } from '../../../../src/contract/errors.ts';
 import { openWav } from '../../../../src/worker/audio/wav.ts';
 import { failureOf, faked } from '../../support/openai-client.ts';
 
-const SPEAKER = { modelName: 'voice', handler: 'text_to_speech', takes: 'text', resultForms: [] } as const;
+const SPEAKER = {
+  modelName: 'voice',
+  handler: 'text_to_speech',
+  takes: 'text',
+  makes: 'speech',
+  resultForms: [],
+} as const;
 const sound = (values: readonly number[], from = 0) => ({
   audio: { samples: Float32Array.from(values), sampleRate: 1000 },
   parts: [{ text: 'a', start: from / 1000, end: (from + values.length) / 1000 }],
