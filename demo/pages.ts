@@ -84,7 +84,7 @@ export function pageOf(id: string): Page | undefined {
   return PAGES.find((page) => page.id === id);
 }
 
-/** A page for which the visitor brings the model. */
+/** Describes a page for which the visitor brings the model. */
 function own(id: OwnPage, title: string): Page {
   return { id, title, open: async () => (await import('./any/page.js')).modelPage(id) };
 }

@@ -49,7 +49,7 @@ export interface Runner {
   forget(): () => boolean;
 }
 
-/** One model at a time, and one request at a time. */
+/** Runs one model at a time, and one request at a time. */
 export function runner(page: Page): Runner {
   let model: Model | undefined;
   let opening = new AbortController();

@@ -8,7 +8,7 @@ import ts from 'typescript-5.9';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The reports by file name, and the exports without a docblock. */
+/** Returns the reports by file name, and the exports without a docblock. */
 export function apiReports() {
   const entries = Object.entries(JSON.parse(readFileSync(`${root}package.json`, 'utf8')).exports)
     .filter(([path, { types }]) => types && !path.includes('standalone'))
@@ -57,7 +57,7 @@ export function apiReports() {
   return { reports, undocumented: [...undocumented] };
 }
 
-/** The report of the built-in handlers: their names, and what their classes and base classes say of themselves. */
+/** Returns the report of the built-in handlers: their names, and what their classes and base classes say of themselves. */
 export async function handlersReport() {
   const built = async (path) => await import(new URL(`../dist/${path}.js`, import.meta.url).href);
   const { HANDLER_NAMES, loadHandler } = await built('worker/handlers/registry');
@@ -83,17 +83,17 @@ export async function handlersReport() {
   return `handlers\n\n${classes.toSorted().join('\n\n')}\n`;
 }
 
-/** A handler is named as its class is, in TorchServe's case. */
+/** Returns the class's name of a handler, which has the same name in TorchServe's case. */
 function className(handler) {
   return handler.replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
 }
 
-/** `export * as name`: what stands for it is a whole module. */
+/** Returns whether an export is `export * as name`, which stands for a whole module. */
 function isNamespace({ flags }) {
   return (flags & ts.SymbolFlags.ValueModule) !== 0;
 }
 
-/** A variable's declaration is its statement. */
+/** Returns a declaration; that of a variable is its statement. */
 function declarationOf(node, printer) {
   const statement = ts.isVariableDeclaration(node) ? node.parent.parent : node;
   return printer.printNode(ts.EmitHint.Unspecified, statement, node.getSourceFile());

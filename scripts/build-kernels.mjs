@@ -12,7 +12,7 @@ const KERNELS = {
   'worker/outputs/interpolate': 'INTERPOLATE_WASM',
 };
 
-/** The text of one kernel's `.wasm.ts`. */
+/** Returns the text of one kernel's `.wasm.ts`. */
 export async function buildKernel(path) {
   const name = path.split('/').pop();
   const { parseWat } = await wabt();

@@ -78,7 +78,7 @@ function withTexts(entries) {
   );
 }
 
-/** The handler classes by name. */
+/** Returns the handler classes by name. */
 async function classes({ loadHandler, HANDLER_NAMES }) {
   return Object.fromEntries(await Promise.all(HANDLER_NAMES.map(async (name) => [name, await loadHandler(name)])));
 }
@@ -214,7 +214,7 @@ export function withTables(page, tables) {
   });
 }
 
-/** The source of a handler's class, by the handler's name. */
+/** Returns the source of a handler's class, by the handler's name. */
 function handlerSource(name) {
   return handlerSources().find((one) => one.name === name);
 }
@@ -228,7 +228,7 @@ const INPUTS = {
   tensors: 'a tensor, or tensors by name; lists in lists, or one element, stand for a tensor',
 };
 
-/** Each handler's answer is the tag `@answer` of its class. */
+/** Returns the table of handlers. The answer of each is the tag `@answer` of its class. */
 function handlersTable(handlers) {
   const rows = Object.entries(handlers).map(([name, { takes, huggingFace }]) => {
     const { docblock } = handlerSource(name);
@@ -277,7 +277,7 @@ function taskSections(handlers, expected, described) {
   });
 }
 
-/** Of a handler's keys, a request may give all but the `readOnly` ones. */
+/** Returns the table of a handler's keys. A request may give all but the `readOnly` ones. */
 function keyTable(schema, expected, ofHandler = false) {
   const rows = keysOf(schema).map(([key, one]) => [
     code(key),
@@ -291,7 +291,7 @@ function keyTable(schema, expected, ofHandler = false) {
 }
 
 /**
- * A page with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its
+ * Returns a page with its code blocks made anew: a block after `<!-- path -->` is that file. Of a test it is a part, from its
  * first `test(` on.
  */
 export function withSnippets(page, read) {
@@ -319,7 +319,7 @@ function metricsTable({ BUILT_IN }) {
 const CORES = [2, 4, 8, 16];
 const MAX_WORKERS = [1, 2, 4];
 
-/** The workers of a client that is alone on its page, while requests wait, and the threads of each. */
+/** Returns the table of the workers of a client that is alone on its page, while requests wait, and the threads of each. */
 function threadsTable({ defaultThreads }, { CoreBudget }) {
   const head = ['Page', 'Cores', ...MAX_WORKERS.map((maxWorkers) => code(`maxWorkers: ${maxWorkers}`))];
   const row = (page, cores, threadsOf) => [
@@ -336,7 +336,7 @@ function threadsTable({ defaultThreads }, { CoreBudget }) {
   ]);
 }
 
-/** The first worker gets its cores in any case, the others as long as there are some. */
+/** Counts workers. The first one gets its cores in any case, the others as long as there are some. */
 function workersOf(budget, threads, maxWorkers) {
   budget.reserve(threads, { must: true });
   let workers = 1;
@@ -399,7 +399,7 @@ function table(head, rows) {
     .join('\n');
 }
 
-/** A mapping's keys have rows of their own. */
+/** Returns a cell of the table. A mapping's keys have rows of their own. */
 function cell(words) {
   return words.replace(/a mapping with (the keys|one of the keys) [^|]*?(?=, or |$)/g, (_, what) =>
     what === 'the keys' ? 'a mapping' : 'a mapping with one key',

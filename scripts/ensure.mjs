@@ -30,7 +30,7 @@ async function installBrowsers() {
 }
 
 /**
- * npm leaves the lock file that it installed in node_modules; each package in ours must be in it, in the same version.
+ * Returns whether each package of our lock file is in the one that npm left in node_modules, in the same version.
  */
 function isInstalled() {
   const installed = 'node_modules/.package-lock.json';
@@ -65,7 +65,7 @@ function findFirefox() {
   );
 }
 
-/** On Linux Firefox has WebGL only with a display, if only a virtual one, and MP4 by a library whose name has its version. */
+/** Installs Firefox. On Linux it has WebGL only with a display, if only a virtual one, and MP4 by a library whose name has its version. */
 async function installFirefox() {
   try {
     await install('firefox-esr', 'xvfb', 'libgl1-mesa-dri', '^libavcodec[0-9]+$');

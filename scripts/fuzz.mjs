@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- --seed N --count N --kind K --only CASE`: so many damaged files, most of them in Node.js, one in
+ * `npm run fuzz -- --seed N --count N --kind K --only CASE`: N damaged files, most of them in Node.js, one in
  * five in Chromium; without a seed, a new one. Prints the outcomes by kind and code. A case has the name `kind:number`;
  * `--only` runs it alone, with the same seed.
  */

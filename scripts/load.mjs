@@ -1,4 +1,4 @@
-/** `npm run load -- --requests N`: so many requests on every backend, at half, one and three times what it can do. */
+/** `npm run load -- --requests N`: N requests on every backend, at half, one and three times what it can do. */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

@@ -90,7 +90,7 @@ function signatureOf(node, instance) {
   return `${instance === undefined ? '' : `${instance}.`}${name.text}${call}: ${written(type)}`;
 }
 
-/** A parameter that is taken apart is an object of options. */
+/** Returns a parameter's name. One that is destructured is an object of options. */
 function nameOf({ name }) {
   return ts.isIdentifier(name) ? name.text : 'options';
 }

@@ -109,7 +109,7 @@ for (const name of values.models.split(',')) {
   }
 }
 
-/** One model in each precision: what is downloaded, how long the first answer takes, and the memory of the engine. */
+/** Measures one model in each precision: what is downloaded, how long the first answer takes, and the memory of the engine. */
 async function variants(name) {
   const folder = gather(name);
   for (const [from, flags] of [

@@ -82,7 +82,7 @@ function isPublished(one) {
   );
 }
 
-/** A version such as 1.0.0-beta.1 is installed by those who ask for it. */
+/** Returns npm's tag of a version: one such as 1.0.0-beta.1 is installed only by those who ask for it. */
 function tagOf(one) {
   return one.includes('-') ? 'next' : 'latest';
 }

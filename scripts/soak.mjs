@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- --cycles N --frames N --backend NAME --seconds N`: so many cycles of load, predict and dispose, so
- * many frames, and so many seconds of `tabserve serve` under a mixed load, with flat memory. 0 leaves one out.
+ * `npm run soak -- --cycles N --frames N --backend NAME --seconds N`: N cycles of load, predict and dispose, N
+ * frames, and N seconds of `tabserve serve` under a mixed load, with flat memory. 0 leaves one out.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

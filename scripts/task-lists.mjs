@@ -193,7 +193,7 @@ async function checkOrders(sources, load) {
   }
 }
 
-/** A class with type parameters gets its type: inference would lose their defaults. */
+/** Returns imports of the classes with type parameters, which get their types: inference would lose their defaults. */
 function typeImports(sources, from) {
   return sources
     .filter(({ isGeneric }) => isGeneric)

@@ -17,10 +17,7 @@ const options = process.argv.slice(2);
 if (!options.includes('--install'))
   process.exitCode = run('npx', ['playwright', 'test', '--config', 'playwright.webnn.config.ts', ...options]);
 
-/**
- * The package has the browser as one compressed file, and the libraries of its graphics in an archive; without these
- * there is no WebNN.
- */
+/** Unpacks the browser, which is one compressed file of the package, and the libraries of its graphics, which WebNN needs. */
 async function install() {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error('It runs on Linux on x64 only. Set WEBNN_CHROMIUM_PATH to a Chromium whose WebNN works.');

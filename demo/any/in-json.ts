@@ -1,5 +1,5 @@
 /** The maximum number of numbers of a list that are shown. */
-const SHOWN = 12;
+const MAX_SHOWN = 12;
 
 /** Returns an answer as JSON, of whose long lists of numbers only the beginning is shown. */
 export function inJson(answer: unknown): string {
@@ -7,8 +7,8 @@ export function inJson(answer: unknown): string {
     if (typeof value === 'bigint') return Number(value);
     if (ArrayBuffer.isView(value) && 'length' in value) {
       const numbers = Array.from(value as unknown as ArrayLike<number | bigint>, Number);
-      const more = numbers.length - SHOWN;
-      return `[${numbers.slice(0, SHOWN).join(', ')}${more > 0 ? `, … ${more} more` : ''}]`;
+      const more = numbers.length - MAX_SHOWN;
+      return `[${numbers.slice(0, MAX_SHOWN).join(', ')}${more > 0 ? `, … ${more} more` : ''}]`;
     }
     if (Array.isArray(value)) return value.map(shorten);
     if (typeof value !== 'object' || value === null) return value;

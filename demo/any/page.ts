@@ -167,7 +167,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     announce(`The model could not be opened. ${inWords(shown).text}`);
   }
 
-  /** Another picture or setting was chosen: the answer to the one before is wrong now. */
+  /** Asks again: another picture or setting was chosen, and the answer to the one before is wrong now. */
   function chosen(): void {
     asking.abort();
     mounted?.view.clear();
@@ -211,7 +211,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     stopper.hidden = true;
   }
 
-  /** Of a visitor's own model, the SDK's message says what is wrong, and what to do. */
+  /** Returns an error in full: about a visitor's own model, the SDK's message says what is wrong, and what to do. */
   function inFull(error: unknown): unknown {
     if (error instanceof Explained || wanted === undefined || wanted.model === about.own?.url) return error;
     const { code: kind, message } = described(error);

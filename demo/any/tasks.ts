@@ -30,7 +30,7 @@ import { regionsView } from './views/regions.js';
 const SENTENCE = 'Ada Lovelace lived in London, and wrote the first program for a machine of Charles Babbage.';
 const TEXTS = HANDLERS.text_reranker.input as RankingInput;
 
-/** What a developer writes to see a picture. @param paint the function of `tabserve` that makes its pixels */
+/** Returns what a developer writes to see a picture. @param paint the function of `tabserve` that makes its pixels */
 function drawing(paint: string): Sample {
   return {
     imports: [paint],
@@ -42,7 +42,7 @@ document.body.append(canvas);`,
   };
 }
 
-/** A task whose answer is shown over or beside a photo. */
+/** Makes a task whose answer is shown over or beside a photo. */
 function ofImage<Answer>(
   view: (stage: PictureStage, events: TaskEvents) => AnswerView<Answer>,
   options?: Parameters<typeof imageFields>[1],
@@ -55,7 +55,7 @@ function ofImage<Answer>(
   };
 }
 
-/** A task whose answer is shown beside its fields. */
+/** Makes a task whose answer is shown beside its fields. */
 function of<Input, Answer>(
   fields: (events: TaskEvents) => Fields<Input>,
   view: () => AnswerView<Answer, Input>,
@@ -69,7 +69,7 @@ function labelsOf(name: HandlerName): { readonly labels?: string } {
   return labels ? { labels: labels.join(', ') } : {};
 }
 
-/** A task of a text, which begins with the handler's sample. */
+/** Makes a task of a text, which begins with the handler's sample. */
 function ofText<Answer>(name: HandlerName, view: () => AnswerView<Answer, string>): Task<string, Answer> {
   const { input = SENTENCE } = HANDLERS[name];
   return of(() => textFields(input as string, labelsOf(name).labels), view);

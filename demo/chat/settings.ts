@@ -28,7 +28,7 @@ const SCHEMA = {
   required: ['answer', 'mood', 'stars'],
 };
 
-/** The settings of the next answer. */
+/** Creates the fields for the settings of the next answer. */
 export function chatSettings(): ChatSettings {
   const written = writingSettings(() => {});
   const tools = segments(

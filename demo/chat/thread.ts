@@ -17,7 +17,7 @@ export interface Thread {
   clear(): void;
 }
 
-/** The conversation. @param says what stands there before the first message @param examples questions to click */
+/** Creates the list of messages. @param says what stands there before the first message @param examples questions to click */
 export function thread(says: string, examples: readonly string[], chosen: (example: string) => void): Thread {
   const list = el('ol', { class: 'chat-messages' });
   const empty = el(

@@ -11,7 +11,7 @@ export const WHO = {
 export type Who = keyof typeof WHO;
 
 /** The maximum number of answers that are shown. */
-const SHOWN = 60;
+const MAX_SHOWN = 60;
 
 export interface Strip {
   readonly element: HTMLElement;
@@ -43,7 +43,7 @@ export function strip(): Strip {
       // 1 ms is low, 10 s is the whole height.
       bar.style.height = `${Math.min(100, Math.max(8, 25 * Math.log10(Math.max(time, 1))))}%`;
       bars.append(bar);
-      if (bars.children.length > SHOWN) bars.firstElementChild!.remove();
+      if (bars.children.length > MAX_SHOWN) bars.firstElementChild!.remove();
       const told = (Object.keys(WHO) as Who[]).filter((who) => counts[who] > 0);
       bars.setAttribute('aria-label', `Answers so far: ${told.map((who) => `${WHO[who]} ${counts[who]}`).join(', ')}`);
     },

@@ -15,7 +15,7 @@ const ENLARGED = new URL('./enlarged.avif', import.meta.url).href;
 const ASTRONAUT = 'models/selfie/samples/astronaut.jpg';
 const GRACE_HOPPER = 'models/selfie/samples/grace-hopper.jpg';
 
-/** The cards, by what a model does. */
+/** Returns the cards, by what a model does. */
 export function cards(): HTMLElement {
   return el(
     'div',
@@ -77,7 +77,7 @@ function group(title: string, ...cards: readonly HTMLElement[]): HTMLElement {
   return element;
 }
 
-/** The pages of a group for which the visitor brings the model. */
+/** Returns the pages of a group for which the visitor brings the model. */
 function yourModel(...pages: readonly string[]): HTMLElement {
   const links = pages.flatMap((title) => [' ', el('a', { href: address(title.toLowerCase()) }, title)]);
   return el('li', { class: 'card-yours' }, 'With a model of yours:', ...links);
@@ -240,7 +240,7 @@ function shape(name: string, attributes: Readonly<Record<string, string | number
   return element;
 }
 
-/** The card's text says what the picture shows. */
+/** Creates the picture of a card, whose text says what the picture shows. */
 function photo(url: string): HTMLImageElement {
   return el('img', { src: url, alt: '', loading: 'lazy', decoding: 'async' });
 }

@@ -31,7 +31,7 @@ export interface Film {
   draw(at: number): void;
 }
 
-/** A moving picture that is made of photos: a camera moves over them, with cuts in between. */
+/** Makes a moving picture of photos: a camera moves over them, with cuts in between. */
 export function film(): Film {
   const canvas = el('canvas', { width: String(SIZE.width), height: String(SIZE.height) });
   const context = canvas.getContext('2d')!;

@@ -1,10 +1,10 @@
 import { el } from '../page/dom.js';
 
-/** The log shows so many milliseconds. */
+/** The log shows this many milliseconds. */
 const SPAN = 12_000;
-/** A frame of so many milliseconds, or more, is as high as the log. */
+/** A frame of this many milliseconds, or more, is as high as the log. */
 const MAX_MS = 120;
-/** Seconds without a frame are drawn as a gap, after so many milliseconds. */
+/** Seconds without a frame are drawn as a gap, after this many milliseconds. */
 const TICK = 3;
 
 interface Tick {

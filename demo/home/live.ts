@@ -5,7 +5,7 @@ import { film } from './film.js';
 import type { Segmenter } from './segmenter.js';
 import { stage } from './stage.js';
 
-/** The strip shows the median of so many frames, so often, in milliseconds. */
+/** The strip shows the median of this many frames, this often, in milliseconds. */
 const RECENT = 15;
 const EVERY = 400;
 /** Where the picture stands while it is still, in milliseconds. */
@@ -17,7 +17,7 @@ export interface Live {
 }
 
 /**
- * The live sample of the first page: a moving picture whose person is cut out by a model in a worker, which the visitor
+ * Creates the live sample of the first page: a moving picture whose person is cut out by a model in a worker, which the visitor
  * can kill.
  */
 export function live(): Live {

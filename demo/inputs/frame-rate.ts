@@ -1,6 +1,6 @@
 import { el } from '../page/dom.js';
 
-/** The rate is the mean over so many frames. */
+/** The rate is the mean over this many frames. */
 const WINDOW = 12;
 
 export interface FrameRate {

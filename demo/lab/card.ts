@@ -96,7 +96,7 @@ export function isWrong(row: Row): boolean {
     : row.state === 'skipped' && row.reason.startsWith('It computes wrongly');
 }
 
-/** The result in one sentence, and what else there is to know in another. */
+/** Returns the result in one sentence, and what else there is to know in another. */
 export function conclude(rows: readonly Row[]): { readonly headline: string; readonly rest: string } {
   const [best, ...others] = rank(rows).flatMap(({ row, place }) => (place && row.state === 'measured' ? [row] : []));
   const wrong = rows.filter(isWrong).map(({ candidate }) => title(candidate));

@@ -1,6 +1,6 @@
 import { el } from '../page/dom.js';
 
-/** The log holds so many lines. */
+/** The log holds this many lines. */
 const MAX_LINES = 100;
 
 export interface EventLog {

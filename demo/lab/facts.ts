@@ -4,7 +4,7 @@ import { bytes } from '../page/format.js';
 import { openDimensions, type Sizes } from './noise.js';
 import type { ReadModel } from './read-model.js';
 
-/** A file may name so many operators, inputs and outputs before the list is cut. */
+/** A file may name this many operators, inputs and outputs before the list is cut. */
 const MAX_SHOWN = { operators: 80, tensors: 24, text: 60 } as const;
 
 export interface Facts {

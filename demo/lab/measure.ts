@@ -16,7 +16,7 @@ export const CANDIDATES: Readonly<Record<ModelFormat, readonly [CandidateName, .
   tfjs: ['tfjs/wasm', 'tfjs/webgpu', 'tfjs/webgl', 'tfjs/cpu'],
 };
 
-/** A candidate runs so many times, or for so long. */
+/** A candidate runs this many times, or for so long. */
 export const RUNS = 20;
 const MILLISECONDS = 3000;
 

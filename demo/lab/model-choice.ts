@@ -13,7 +13,7 @@ export interface ModelChoice {
   offer(file: File): void;
 }
 
-/** A list of the sample models with their sizes, and a button to choose a file. */
+/** Creates a list of the sample models with their sizes, and a button to choose a file. */
 export function modelChoice(chosen: (model: LabModel) => void, take: (file: File) => void): ModelChoice {
   let own: LabModel | undefined;
   let model = MODELS[0];

@@ -86,7 +86,7 @@ function values(dtype: DType, length: number, next: () => number): Tensor['data'
   }
 }
 
-/** A linear congruential generator with the constants of Numerical Recipes: 0 ≤ x < 1. */
+/** Returns a linear congruential generator with the constants of Numerical Recipes: 0 ≤ x < 1. */
 function random(seed: number): () => number {
   let state = seed;
   return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;

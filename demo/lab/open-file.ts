@@ -10,7 +10,7 @@ export interface Opened {
   readonly notes: Readonly<Partial<Record<CandidateName, string>>>;
 }
 
-/** A note names so many operators and dtypes. */
+/** A note names this many operators and dtypes. */
 const NAMED = 6;
 
 /** Downloads the ONNX file of a sample and reads it, or reads the visitor's own. @throws what is wrong with it */

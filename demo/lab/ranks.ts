@@ -109,7 +109,7 @@ function proof({ proof: verdict, error, scale, wrong }: Measured): HTMLElement {
   return element;
 }
 
-/** `3.1e-6`; numbers that are neither small nor large as they are: `0.99`. */
+/** Returns a number as `3.1e-6`; numbers that are neither small nor large as they are: `0.99`. */
 function exponential(value: number): string {
   if (!Number.isFinite(value)) return 'infinity';
   return value >= 0.01 && value < 1e4 ? String(Number(value.toPrecision(2))) : value.toExponential(1);

@@ -11,7 +11,7 @@ export interface ShareButton {
   hide(): void;
 }
 
-/** A button that copies a link to the card. The link itself holds the card: nothing is sent anywhere. */
+/** Creates a button that copies a link to the card. The link itself holds the card: nothing is sent anywhere. */
 export function shareButton(card: () => Card | undefined): ShareButton {
   const field = el('input', { type: 'text', readonly: '', 'aria-label': 'Link to this card' });
   const note = el('p', { role: 'status' });

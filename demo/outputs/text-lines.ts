@@ -6,7 +6,7 @@ import { button, el } from '../page/dom.js';
 import { milliseconds, percent } from '../page/format.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** A line at least so many times higher than wide runs downwards. */
+/** A line at least this many times higher than wide runs downwards. */
 const DOWNWARDS = 1.5;
 const NODES: Readonly<Record<string, string>> = { detect: 'Find', orient: 'Orient', recognize: 'Read' };
 

@@ -1,4 +1,4 @@
-/** A button that copies text, and says whether it could. */
+/** Creates a button that copies text, and says whether it could. */
 export function copies(button: HTMLButtonElement, text: () => string): void {
   const label = button.textContent;
   button.setAttribute('aria-live', 'polite');

@@ -19,7 +19,7 @@ const MAX_SIDE = 1280;
 
 type Explaining = Client<ObjectDetector> | Client<ImageClassifier>;
 
-/** Why an object is found in a photo. */
+/** Shows why an object is found in a photo. */
 export function photoReasons(): Demo {
   return reasonsOf(detection, 'object_detector', {
     open: (url, options) => load(url, { handler: 'object_detector', ...options }),
@@ -31,7 +31,7 @@ export function photoReasons(): Demo {
   });
 }
 
-/** Why a digit is read as it is. */
+/** Shows why a digit is read as it is. */
 export function digitReasons(): Demo {
   return reasonsOf(digits, 'image_classifier', {
     open: (url, options) => load(url, { handler: 'image_classifier', ...options }),

@@ -4,7 +4,7 @@
  */
 const [WINDOW, GROWING] = [700, 4000];
 
-/** Windows are counted until their rate no longer grows, and at most so many. */
+/** Windows are counted until their rate no longer grows, and at most this many. */
 const MAX_WINDOWS = 8;
 /** A rate that is higher by this factor is growth. */
 const GROWTH = 1.1;

@@ -10,7 +10,7 @@ import type { Settings } from './settings.js';
 import type { Subject } from './subject.js';
 import { verdict, type Level } from './verdict.js';
 
-/** Rates are means over so many updates. */
+/** Rates are means over this many updates. */
 const MEAN = 4;
 
 export interface Dashboard {

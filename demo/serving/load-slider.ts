@@ -9,7 +9,7 @@ export interface LoadSlider {
 }
 
 /**
- * A slider for the load with a scale of the capacity, and a button for each preset. `moved` is called when the visitor
+ * Creates a slider for the load with a scale of the capacity, and a button for each preset. `moved` is called when the visitor
  * changes the load, `settled` when the hand has left the slider.
  */
 export function loadSlider(load: Load, moved: () => void, settled: () => void): LoadSlider {

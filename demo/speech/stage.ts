@@ -7,8 +7,8 @@ import { drawSound } from './waveform.js';
 
 /** The rate at which a recording is drawn and played, in samples per second. */
 const SHOWN_RATE = 24_000;
-/** The most seconds of the microphone that are kept, to be heard again. */
-const MOST_SECONDS = 600;
+/** The maximum number of seconds of the microphone that are recorded, to be heard again. */
+const MAX_SECONDS = 600;
 
 /** A recording with its waveform, or what the microphone hears. */
 export interface SoundStage {
@@ -91,7 +91,7 @@ export function soundStage(events: SoundEvents): SoundStage {
       chunks.push(chunk);
       draw();
       events.heard(chunk);
-      if (chunks.reduce((sum, { samples }) => sum + samples.length, 0) > MOST_SECONDS * chunk.sampleRate) end();
+      if (chunks.reduce((sum, { samples }) => sum + samples.length, 0) > MAX_SECONDS * chunk.sampleRate) end();
     },
     stopped(error) {
       end();

@@ -11,7 +11,7 @@ export interface Paper {
   clear(): void;
 }
 
-/** The text: the visitor's beginning, and what the model wrote after it. */
+/** Creates the text: the visitor's beginning, and what the model wrote after it. */
 export function paper(): Paper {
   const element = el('div', { class: 'paper', role: 'region', 'aria-label': 'The text', tabindex: '0' });
   return {

@@ -10,7 +10,7 @@ export interface RepositoryField {
 }
 
 /**
- * A field for a repository of Hugging Face. It asks for the list of its files, says how large the download is, and
+ * Creates a field for a repository of Hugging Face. It asks for the list of its files, says how large the download is, and
  * downloads nothing until the visitor says so.
  */
 export function repositoryField(opened: (model: HubModel) => void): RepositoryField {

@@ -13,7 +13,7 @@ export interface WritingSettings {
 
 const DEFAULTS = { temperature: 0.8, topK: 40, length: 200, seed: 1 } as const;
 
-/** The settings of the next answer. */
+/** Creates the fields for the settings of the next answer. */
 export function writingSettings(changed: () => void): WritingSettings {
   const temperature = slider(
     'Temperature',

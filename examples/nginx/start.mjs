@@ -11,7 +11,7 @@ const LOADING_MS = 60_000;
 /** A server is healthy if it answers within this time. */
 const HEALTH_MS = 2000;
 
-/** After so many checks without an answer, one a second, a server is ended. */
+/** After this many checks without an answer, one a second, a server is ended. */
 const MISSED = 3;
 
 const archives = process.argv.slice(2);

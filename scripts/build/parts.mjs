@@ -16,7 +16,7 @@ const HELPERS = 'rolldown-runtime';
  */
 const MIN_BYTES = 4096;
 
-/** Rolldown's output plugin. */
+/** Returns Rolldown's output plugin. */
 export function linkParts() {
   /** @type {Map<string, readonly string[]>} */
   const parts = new Map();
@@ -53,7 +53,7 @@ export function linkParts() {
 }
 
 /**
- * A part is linked after those that it uses, so no two may use each other, by whatever way.
+ * Checks that no two parts use each other, by whatever way: a part is linked after those that it uses.
  * @param {ReadonlyMap<string, readonly string[]>} parts the parts that each part uses
  * @throws for parts that do
  */

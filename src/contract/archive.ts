@@ -62,8 +62,8 @@ export interface EngineOptions {
    */
   readonly freeDimensions?: Readonly<Record<string, DimensionSize>>;
   /**
-   * Threads on WASM; more than one needs cross-origin isolation. Default: half the cores, at most 4, and at most
-   * so many that each of maxWorkers workers has its own.
+   * Threads on WASM; more than one needs cross-origin isolation. Default: half the cores, at most 4, and few
+   * enough that each of maxWorkers workers has its own.
    * @integer
    * @minimum 1
    * @maximum 64

@@ -57,7 +57,7 @@ function labelOf(answer: unknown): string | undefined {
 }
 
 /** Answers are compared down to this level of nesting. */
-const DEPTH = 16;
+const MAX_DEPTH = 16;
 
 class Walk {
   disagrees = false;
@@ -71,7 +71,7 @@ class Walk {
       else for (let at = 0; at < first.length; at++) this.compare(first[at], second[at], depth + 1);
     } else if (isRecord(first) && isRecord(second)) {
       const keys = Object.keys(first);
-      if (keys.length !== Object.keys(second).length || depth > DEPTH) this.disagrees = true;
+      if (keys.length !== Object.keys(second).length || depth > MAX_DEPTH) this.disagrees = true;
       else for (const key of keys) this.compare(first[key], second[key], depth + 1);
     } else if (first !== second) this.disagrees = true;
   }

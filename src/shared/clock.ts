@@ -2,7 +2,7 @@
 export interface Clock {
   /** Returns milliseconds of a monotonic clock. */
   now(): number;
-  /** Runs `task` after so many milliseconds. Returns a function that cancels it. */
+  /** Runs `task` after this many milliseconds. Returns a function that cancels it. */
   schedule(task: () => void, milliseconds: number): () => void;
 }
 

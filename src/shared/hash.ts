@@ -5,7 +5,7 @@ export const MAX_READ_AT_ONCE = 2 ** 31 - 1;
 
 /**
  * Returns the SHA-256 of the files' bytes, one file after the other, in hexadecimal. Without Web Crypto (an insecure
- * context), and where the browser cannot read so many bytes at once, which Web Crypto needs, it computes in JavaScript,
+ * context), and where the browser cannot read that many bytes at once, which Web Crypto needs, it computes in JavaScript,
  * at about 200 MB a second.
  */
 export async function hashOf(files: readonly Blob[]): Promise<string> {

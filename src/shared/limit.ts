@@ -18,7 +18,7 @@ export function checkTimeout(timeout: unknown): void {
 }
 
 /**
- * Waits for something outside of the SDK, which may never answer, for at most so many milliseconds, or until `signal`
+ * Waits for something outside of the SDK, which may never answer, for at most this many milliseconds, or until `signal`
  * aborts.
  * @throws what `work` throws, at once or later; `timeout`; `aborted`
  */

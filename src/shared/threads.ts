@@ -4,7 +4,7 @@ export function canShareMemory(): boolean {
 }
 
 /**
- * Returns the default number of threads of a model: at most half of the cores, at most four, and at most so many that
+ * Returns the default number of threads of a model: at most half of the cores, at most four, and few enough that
  * each of `maxWorkers` workers has cores of its own.
  */
 export function defaultThreads(cores: number, maxWorkers: number): number {

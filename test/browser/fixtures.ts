@@ -37,7 +37,7 @@ interface TestWindow {
   tabserve: typeof Tabserve;
   ModelServer: typeof Serving.ModelServer;
   workers: typeof workers;
-  /** How to ask `workers.faulty` for a fault, so many times. */
+  /** How to ask `workers.faulty` for a fault, this many times. */
   fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } };
   /** The ids of the faults that have happened. */
   faultsSeen(): Promise<string[]>;

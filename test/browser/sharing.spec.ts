@@ -36,7 +36,7 @@ async function tabs(context: BrowserContext, count: number, options: object = {}
 }
 
 /**
- * Asks for a digit so many times, at once.
+ * Asks for a digit this many times, at once.
  * @returns how each request ended, and the milliseconds until the last of them
  */
 function ask(page: Page, count: number): Promise<{ answers: string[]; took: number }> {

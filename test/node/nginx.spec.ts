@@ -15,7 +15,7 @@ const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 test.skip(!hasNginx, 'nginx is not installed: apt-get install nginx-light');
 test.setTimeout(180_000);
 
-/** Returns so many ports that are free now. */
+/** Returns this many ports that are free now. */
 async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

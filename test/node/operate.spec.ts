@@ -238,7 +238,7 @@ test('tabserve bench measures a server, and says when its answers are errors @fu
   expect(report['requests']).toBeGreaterThan(3);
   const { p50, p90, p99, max } = report.latency as Record<'p50' | 'p90' | 'p99' | 'max', number>;
   expect([p50, p90, p99, max].every((value, at, all) => value > 0 && value >= (all[at - 1] ?? 0))).toBe(true);
-  // Little's law: so many at once, each as long as the mean.
+  // Little's law: this many at once, each as long as the mean.
   expect((report['requestsPerSecond']! * report.latency['mean']!) / 1000).toBeLessThanOrEqual(3.01);
   const [failed, told] = await run('/predictions/none', '--warm-up', '0');
   expect([failed, told]).toEqual([1, expect.stringMatching(/statuses\s+404: \d+/) as unknown]);

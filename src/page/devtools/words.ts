@@ -3,7 +3,7 @@ import { describeTime } from '../../contract/describe-value.js';
 import type { MetricsSnapshot } from '../../contract/metrics.js';
 import type { Verdict } from '../selection/verdicts.js';
 
-/** `512 B`, `106 kB`, `1.4 MB`, `10.8 GB` */
+/** Returns a size in words: `512 B`, `106 kB`, `1.4 MB`, `10.8 GB` */
 export function inBytes(value: number): string {
   if (value < 1e3) return `${value} B`;
   if (value < 1e6) return `${Math.round(value / 1e3)} kB`;

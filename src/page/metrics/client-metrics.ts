@@ -69,7 +69,7 @@ export class ServingMetrics implements ClientMetrics {
     }
   }
 
-  /** Records that a request left the queue after so many milliseconds. */
+  /** Records that a request left the queue after this many milliseconds. */
   queued(milliseconds: number): void {
     this.#record('QueueTime', milliseconds);
     this.#record('ts_queue_latency_microseconds', milliseconds * 1000);
@@ -108,7 +108,7 @@ export class ServingMetrics implements ClientMetrics {
     }
   }
 
-  /** Records that a worker opened the model after so many milliseconds. */
+  /** Records that a worker opened the model after this many milliseconds. */
   loaded(backend: Backend, milliseconds: number): void {
     this.#record('WorkerLoadTime', milliseconds, { Backend: candidateName(backend) });
   }

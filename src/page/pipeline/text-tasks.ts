@@ -23,7 +23,7 @@ const POOLING: Readonly<Record<string, string>> = {
   eos: 'last-token',
 };
 
-/** A list of messages. */
+/** Returns whether a value is a list of messages. */
 function isChat(input: unknown): input is readonly ChatMessage[] {
   return Array.isArray(input) && input.length > 0 && input.every((one) => isPlainObject(one) && 'role' in one);
 }

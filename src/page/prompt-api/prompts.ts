@@ -21,10 +21,10 @@ export function messagesOf(input: PromptInput, isAnswered = true): readonly Chat
   });
 }
 
-/** Returns the messages of a session's beginning. @throws `TypeError` for a message of the system behind another one */
+/** Returns the messages of a session's beginning. @throws `TypeError` for a system message after another message */
 export function initialMessages(prompts: readonly PromptMessage[]): readonly ChatMessage[] {
   if (prompts.slice(1).some(({ role }) => role === 'system'))
-    throw new TypeError('Only the first message may be one of the system.');
+    throw new TypeError('Only the first message may be a system message.');
   return prompts.length === 0 ? [] : messagesOf(prompts, false);
 }
 

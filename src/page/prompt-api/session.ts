@@ -232,7 +232,7 @@ export class LanguageModelSession extends EventTarget {
     }
   }
 
-  /** Drops the oldest message behind that of the system, with what answered it. Returns whether there was one. */
+  /** Drops the oldest message after the system message, with its answer. Returns whether there was one. */
   #dropOldest(): boolean {
     const first = this.#messages[0]?.role === 'system' ? 1 : 0;
     const next = this.#messages.findIndex(({ role }, at) => at > first && role === 'user');

@@ -21,7 +21,7 @@ const [STRAIGHT, BENT] = [50, 80];
 /** The thumb is out if its tip is farther from the little finger's base than its own base is, by this factor. */
 const THUMB_OUT = 1.15;
 /** The largest angle to the vertical of what points upwards or downwards, in degrees. */
-const UPRIGHT = 45;
+const MAX_ANGLE = 45;
 
 /**
  * Returns which gesture a hand of `hand_landmarker` shows: fingers that are straight and bent, and where the thumb is.
@@ -51,10 +51,10 @@ export function handGesture({ landmarks }: { readonly landmarks: readonly Landma
   const index = fromUp(at(FINGERS[0]!), at(FINGERS[0]! + 3));
   const thumb = fromUp(at(THUMB_BASE), at(THUMB_TIP));
   if (fingers === '0000' && !isOut) return 'fist';
-  if (fingers === '0000' && thumb <= UPRIGHT) return 'thumbUp';
-  if (fingers === '0000' && thumb >= 180 - UPRIGHT) return 'thumbDown';
+  if (fingers === '0000' && thumb <= MAX_ANGLE) return 'thumbUp';
+  if (fingers === '0000' && thumb >= 180 - MAX_ANGLE) return 'thumbDown';
   if (fingers === '1111' && isOut) return 'openPalm';
-  if (fingers === '1000' && !isOut && index <= UPRIGHT) return 'pointingUp';
+  if (fingers === '1000' && !isOut && index <= MAX_ANGLE) return 'pointingUp';
   if (fingers === '1100' && !isOut) return 'victory';
   return fingers === '1001' && isOut ? 'iLoveYou' : 'none';
 }

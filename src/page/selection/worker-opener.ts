@@ -23,7 +23,7 @@ export interface OpenRequest {
 
 /** What an opener tells its sender. */
 export interface OpenerEvents extends Pick<SenderEvents, 'log' | 'warn'> {
-  /** Reports that a worker has opened the model, after so many milliseconds. */
+  /** Reports that a worker has opened the model, after this many milliseconds. */
   opened(backend: Backend, milliseconds: number): void;
 }
 

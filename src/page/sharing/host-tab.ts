@@ -118,7 +118,7 @@ export class HostTab implements ModelLink {
     this.#report(guest);
   }
 
-  /** Answers what has been accepted, for so many milliseconds at most, and nothing more. */
+  /** Answers what has been accepted, for this many milliseconds at most, and nothing more. */
   async drain(milliseconds: number): Promise<void> {
     const drained = Promise.all(Array.from(this.#guests.values(), (guest) => guest.drain()));
     let cancel = (): void => {};

@@ -34,9 +34,9 @@ export interface PoolOptions extends WearLimits {
 
 /** Events of a pool. */
 export interface PoolEvents extends Pick<SenderEvents, 'backend' | 'recover' | 'fail'> {
-  /** Reports that a job left the queue after so many milliseconds. */
+  /** Reports that a job left the queue after this many milliseconds. */
   queued(milliseconds: number): void;
-  /** Reports that a batch of so many rows came back, answered or failed. @param roundTrip in milliseconds */
+  /** Reports that a batch of this many rows came back, answered or failed. @param roundTrip in milliseconds */
   ran(rows: number, answer: HandleAnswer, roundTrip: number): void;
 }
 

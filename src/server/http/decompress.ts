@@ -12,7 +12,7 @@ const STANDARD: ReadonlyMap<string, CompressionFormat> = new Map([
 ]);
 
 /**
- * Returns what decodes a request's body to at most so many bytes.
+ * Returns what decodes a request's body to at most this many bytes.
  * @throws `invalid-input` (415) for an encoding that is not known here; the answer says which are (RFC 7694)
  */
 export function decompressorOf(

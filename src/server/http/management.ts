@@ -50,13 +50,13 @@ export async function models(incoming: Incoming, context: RouteContext): Promise
 }
 
 /** The maximum number of models of one page of the list. TorchServe's. */
-const PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 function listModels({ query }: Incoming, { server, registry }: RouteContext): HttpResponse {
-  const limit = numberOf(query, 'limit', PAGE);
+  const limit = numberOf(query, 'limit', MAX_PAGE_SIZE);
   const from = numberOf(query, 'next_page_token', 0);
   const all = server.list();
-  const to = from + (limit > PAGE ? PAGE : limit);
+  const to = from + (limit > MAX_PAGE_SIZE ? MAX_PAGE_SIZE : limit);
   const listed = all.slice(from, to).map(({ name }) => {
     const failed = registry.failure(name);
     return { modelName: name, modelUrl: failed ? failed.location.model : registry.find(name).modelUrl };

@@ -95,7 +95,7 @@ export class CacheEntries {
   }
 
   /**
-   * Records that a file was used now, unless a recent use, within so many milliseconds, is recorded.
+   * Records that a file was used now, unless a recent use, within this many milliseconds, is recorded.
    * @param visit when the visit began in which the server has said that it still has this version; undefined if it
    *   was not asked
    */

@@ -79,7 +79,7 @@ const HELP = `Usage:
       --token-expiration-min N Minutes after which a key expires; 60 if it is not given
 
   tabserve bench URL [flags]
-    Sends requests to a model server, always so many at once, and prints answers a second, percentiles and statuses. Exits with 1 if an answer was an error.
+    Sends requests to a model server, always the same number at once, and prints answers a second, percentiles and statuses. Exits with 1 if an answer was an error.
       --input FILE             The body of each request, which is then a POST; without it, requests are GETs
       --content-type TYPE      Of the body; without it by the file's ending
       --header LINE            A header of each request, such as "Authorization: Bearer KEY"; may be given several times

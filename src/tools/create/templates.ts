@@ -35,7 +35,7 @@ export const TEMPLATES = {
   },
   transcription: {
     title: 'Transcription',
-    what: 'writes down what is said in a recording',
+    what: 'transcribes a recording',
     frameworks: ['vanilla'],
     models: { 'public/samples/platform.wav': 'vad/samples/platform.wav' },
   },

@@ -21,7 +21,7 @@ export interface LogMelOptions {
 const FLOOR = 1e-10;
 /** Whisper's filters end here, whatever the sample rate is. In Hz. */
 const MAX_HZ = 8000;
-/** What is quieter than the loudest by so many powers of ten is raised to it. */
+/** What is quieter than the loudest by this many powers of ten is raised to it. */
 const RANGE = 8;
 
 /** Computes spectrograms of windows of sound. */

@@ -24,8 +24,8 @@ export const NEMO_MEL = { fftLength: 512, frameLength: 400, hop: 160, preemphasi
 
 /** It is added to each power. */
 const FLOOR = 2 ** -24;
-/** It is added to each deviation. */
-const LEAST_DEVIATION = 1e-5;
+/** Is added to each deviation, so that silence is not divided by zero. */
+const DEVIATION_OFFSET = 1e-5;
 
 /** Computes features of recordings. */
 export class NemoMel {
@@ -78,7 +78,7 @@ export class NemoMel {
       const mean = sum / frames;
       let squares = 0;
       for (let at = mel; at < features.length; at += mels) squares += (features[at]! - mean) ** 2;
-      const deviation = Math.sqrt(squares / (frames - 1)) + LEAST_DEVIATION;
+      const deviation = Math.sqrt(squares / (frames - 1)) + DEVIATION_OFFSET;
       for (let at = mel; at < features.length; at += mels) normalized[at] = (features[at]! - mean) / deviation;
     }
     return normalized;

@@ -89,7 +89,7 @@ function textPart(text: string): readonly AnswerPart[] {
   return text === '' ? [] : [{ kind: 'text', text }];
 }
 
-/** Returns so many random letters and digits. */
+/** Returns this many random letters and digits. */
 function randomText(length: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => (byte % 36).toString(36)).join('');
 }

@@ -8,7 +8,7 @@ import type { Settings } from './settings.js';
 import type { SharedRow } from './shared-steps.js';
 import { topTokens, type RankedToken } from './top-tokens.js';
 
-/** A prompt runs in pieces of so many tokens. Between two of them, other requests run, and an abort or a heartbeat comes. */
+/** A prompt runs in pieces of this many tokens. Between two of them, other requests run, and an abort or a heartbeat comes. */
 const PIECE = 128;
 
 export interface GenerateOptions {

@@ -79,7 +79,7 @@ export interface GenerationParams {
    */
   readonly temperature?: number;
   /**
-   * With doSample: only so many of the most probable tokens; 0 for all. Default: that of generation_config.json,
+   * With doSample: one of this many most probable tokens is sampled; 0 for all. Default: that of generation_config.json,
    * otherwise 50.
    * @integer
    * @minimum 0
@@ -103,7 +103,7 @@ export interface GenerationParams {
    */
   readonly repetitionPenalty?: number;
   /**
-   * No sequence of so many tokens is there twice; 0 for any.
+   * No sequence of this many tokens occurs twice; 0 for no such rule.
    * @integer
    * @minimum 0
    */
@@ -123,7 +123,7 @@ export interface GenerationParams {
    */
   readonly returnLogprobs?: boolean;
   /**
-   * The result has the tokens of its text, each with its probability and so many of the most probable ones in its place.
+   * The result lists the tokens of its text, each with its probability and this many of the most probable alternatives.
    * @integer
    * @minimum 0
    * @maximum 20

@@ -20,7 +20,7 @@ export class TextStreamer {
 
   /**
    * @param stops the answer ends before the first of them
-   * @param before the token before the answer, if it continues a text: then a space that the answer begins with is one
+   * @param before the token before the answer, if it continues a prompt: then a space that the answer begins with is one
    */
   constructor(detokenizer: Detokenizer, stops: readonly string[], before?: number) {
     this.#detokenizer = detokenizer;

@@ -21,8 +21,8 @@ export interface TextToTextParams extends GenerationParams {
    */
   readonly lengthPenalty?: number;
   /**
-   * With several beams: whether the search ends as soon as so many answers have ended. Otherwise it ends when no
-   * better one is likely, and with "never" when none is possible. Default: that of generation_config.json,
+   * With several beams: whether the search ends as soon as there are that many complete answers. Otherwise it ends
+   * when no better one is likely, and with "never" when none is possible. Default: that of generation_config.json,
    * otherwise false.
    */
   readonly earlyStopping?: boolean | 'never';

@@ -2,7 +2,7 @@
 const OCTAVES = [2, 4, 8, 16, 32, 64, 128];
 
 /** The largest number of shapes with hard edges in a picture. */
-const SHAPES = 6;
+const MAX_SHAPES = 6;
 
 /** The amount of texture and shapes in each example picture, in 0..1. The first picture is a smooth gradient. */
 const DETAILS: readonly number[] = [0, 0.4, 1];
@@ -29,7 +29,7 @@ export function drawExamplePicture(seed: number, size: number, detail: number): 
     const pixel = Math.floor(index / 3);
     data[index] = clamp(128 + 127 * (0.65 * light[pixel]! + 0.45 * planes[index % 3]![pixel]!));
   }
-  for (let shape = 0; shape < Math.round(SHAPES * detail); shape++) drawDisk(data, size, random);
+  for (let shape = 0; shape < Math.round(MAX_SHAPES * detail); shape++) drawDisk(data, size, random);
   return data;
 }
 

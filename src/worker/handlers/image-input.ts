@@ -10,7 +10,7 @@ import { filled, isFilled, PIXEL_MASK, SIZE_NAMES, type BatchSize } from './othe
 /** The dtypes that a model's input for images may have. */
 const PIXEL_DTYPES: readonly DType[] = ['float32', 'float16', 'uint8', 'int32'];
 
-/** As many different numbers, at least, must the 256 values of a pixel become in an integer input. */
+/** The minimum number of different values that the 256 values of a pixel become in an integer input. */
 const MIN_NUMBERS = 32;
 
 /** A size, or the name or null that a model declares for a dynamic size: see `TensorInfo`. */

@@ -38,7 +38,7 @@ export interface TextLengths {
   readonly padTo?: number;
 }
 
-/** SigLIP's models were trained with texts of so many tokens. */
+/** SigLIP's models were trained with texts of this many tokens. */
 const SIGLIP_TOKENS = 64;
 
 /** Returns the keys of `handler:` that follow from the `config.json` of a model of images and texts. */
@@ -146,7 +146,7 @@ export class LabelTexts {
 
   /**
    * Returns the model's inputs for texts, `[texts, tokens]`. A text that is too long is truncated, with a warning.
-   * @param padTo shorter texts are padded to so many tokens
+   * @param padTo shorter texts are padded to this many tokens
    */
   feeds(texts: readonly string[], padTo = this.#lengths.padTo ?? 0): Tensors {
     const { padding } = this.#tokenizer;

@@ -50,7 +50,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       data: isNormalized === false ? samples : zeroMeanUnitVariance(samples),
     }),
   }),
-  /** Of a recording that is longer than the window, the beginning. */
+  /** Hears the beginning of a recording that is longer than the window. */
   WhisperFeatureExtractor(extractor, { sampleRate, warn }) {
     const logMel = readLogMel(extractor, sampleRate, warn);
     const { mels, windowLength } = logMel.options;
@@ -87,7 +87,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       },
     };
   },
-  /** Of a recording that is longer than the window, the beginning: transformers hears a part at random. */
+  /** Hears the beginning of a recording that is longer than the window; transformers takes a part at random. */
   ClapFeatureExtractor(extractor, { sampleRate }) {
     const {
       feature_size: mels = 64,
@@ -128,7 +128,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       },
     };
   },
-  /** Two frames of Kaldi's filter bank become one, as Wav2Vec2-BERT hears them. */
+  /** Joins every two frames of Kaldi's filter bank to one, as Wav2Vec2-BERT hears them. */
   SeamlessM4TFeatureExtractor(extractor, { sampleRate, config }) {
     const { num_mel_bins: mels = 80, stride = 2, padding_value: padding = 0 } = extractor;
     if (!isSize(mels) || mels > MAX_MELS) throw wrong('num_mel_bins', mels, `a whole number up to ${MAX_MELS}`);
@@ -213,7 +213,7 @@ function vectorFrames(config: Json): number {
   const { tdnn_kernel: kernels, tdnn_dilation: dilations } = config;
   const isVector = architectureOf(config)?.endsWith('ForXVector') && Array.isArray(kernels) && Array.isArray(dilations);
   if (!isVector) return 0;
-  // Its layers see so many frames together, and a single result would have no deviation.
+  // Its layers see this many frames together, and a single result would have no deviation.
   return kernels.reduce((sum: number, kernel, at) => sum + (Number(kernel) - 1) * Number(dilations[at]), 1);
 }
 

@@ -27,7 +27,7 @@ export function browserPlatform(): Platform {
 }
 
 /**
- * Returns the number of threads to ask of WASM: `wanted`, or the default for so many workers, which is 1 if memory
+ * Returns the number of threads to ask of WASM: `wanted`, or the default for this many workers, which is 1 if memory
  * cannot be shared.
  */
 export function threadCount(wanted: number | undefined, maxWorkers: number): number {

@@ -5,7 +5,7 @@ import { isError, TabServeError } from '../../contract/errors.js';
 const PART_BYTES = 2 ** 22;
 
 /** The maximum number of bytes of a file that stays in the worker's memory too. */
-const SMALL = 2 ** 16;
+const MAX_SMALL_BYTES = 2 ** 16;
 
 /** The bytes of small files that have just arrived. */
 const arrived = new WeakMap<Blob, Uint8Array>();
@@ -16,7 +16,7 @@ const arrived = new WeakMap<Blob, Uint8Array>();
  */
 export function blobOf(parts: readonly Uint8Array<ArrayBuffer>[]): Blob {
   const blob = new Blob([...parts]);
-  if (parts.length === 1 && blob.size <= SMALL) arrived.set(blob, parts[0]!);
+  if (parts.length === 1 && blob.size <= MAX_SMALL_BYTES) arrived.set(blob, parts[0]!);
   return blob;
 }
 

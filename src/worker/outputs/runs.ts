@@ -7,7 +7,7 @@ export interface RunMask {
   readonly width: number;
   readonly height: number;
   /**
-   * Pairs of a start and a length: so many pixels from that one on, of the photo's pixels row by row, are in the mask. In
+   * Pairs of a start and a length: this many pixels from that one on, of the photo's pixels row by row, are in the mask. In
    * ascending order, none touches the next.
    */
   readonly runs: OnArrayBuffer<Uint32Array>;

@@ -25,7 +25,7 @@ export interface Run {
   readonly length: number;
 }
 
-/** A buffer's parts are copied in words of so many bytes. */
+/** A buffer's parts are copied in words of this many bytes. */
 const WORD = 4;
 
 /**

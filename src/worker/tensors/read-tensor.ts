@@ -3,7 +3,7 @@ import type { Tensor, TensorDataMap, DType } from '../../contract/tensors.js';
 import { bytesOf, elementSize, memoryOf } from './gpu-memory.js';
 import { GpuTensor } from './gpu-tensor.js';
 
-/** A buffer's parts are copied in words of so many bytes. */
+/** A buffer's parts are copied in words of this many bytes. */
 const WORD = 4;
 
 /** Returns a tensor as plain data. @throws `device-lost`, `inference-failed` */

@@ -1,6 +1,6 @@
 import { MAX_PIECE_LENGTH, tooLongToCut } from './limits.js';
 
-/** Texts are cut at the first point after so many UTF-16 units. */
+/** Texts are cut at the first point after this many UTF-16 units. */
 const PIECE = 1000;
 
 /** A piece of a text, and where in the text it begins. */

@@ -7,7 +7,7 @@ interface Taps {
   readonly weights: Float64Array;
 }
 
-/** The Gaussian ends at so many of its standard deviations, as scipy's does. */
+/** The Gaussian ends at this many of its standard deviations, as scipy's does. */
 const TRUNCATE = 4;
 
 /**

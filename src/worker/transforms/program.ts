@@ -47,7 +47,7 @@ export function createProgram(transforms: Transforms, imageWidth: number, imageH
   return { source: window, operations, width, height, geometry };
 }
 
-/** @throws `invalid-input` if so many pixels of the image, or of what a step makes of it, are needed at once */
+/** @throws `invalid-input` if this many pixels of the image, or of what a step makes of it, are needed at once */
 function checkWindow({ width, height }: Rect): void {
   if (width * height > MAX_WINDOW_PIXELS)
     throw new TabServeError(

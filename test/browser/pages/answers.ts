@@ -23,7 +23,7 @@ async function ask(url: string, backend: CandidateName, requests: readonly Reque
 
 /**
  * Returns an input in which `{ photo: [width, height] }` is the photo of `make.py` of that size, and `{ sound: length }`
- * its sound of so many samples.
+ * its sound of this many samples.
  */
 function inputOf(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;

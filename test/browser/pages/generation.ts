@@ -56,7 +56,7 @@ KeptTensors.prototype.allocate = function (...args) {
 /** A model of `test/models/generation` with its handler. */
 interface Opened {
   readonly sessions: readonly Session[];
-  /** Answers a text. @param abortAfter aborts after so many runs of the model */
+  /** Answers a text. @param abortAfter aborts after this many runs of the model */
   ask(text: string, params?: Params, abortAfter?: number): Promise<GeneratedText>;
   /** Lets the choice of the next token fail. */
   fail: boolean;

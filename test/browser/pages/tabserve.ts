@@ -42,7 +42,7 @@ export const workers = {
   throwing: () => new Worker(new URL('../workers/throwing.worker.ts', import.meta.url), { type: 'module' }),
 };
 
-/** Asks `workers.faulty` for a fault: so many times, each in another worker. */
+/** Asks `workers.faulty` for a fault: this many times, each in another worker. */
 function fault(kind: Fault['kind'], stage: Fault['stage'], times: number): { params: { fault: Fault } } {
   return { params: { fault: { id: crypto.randomUUID(), kind, stage, times } } };
 }

@@ -1,6 +1,6 @@
 import { BaseHandler, expose } from '../../../src/worker.ts';
 
-/** Ends so many milliseconds after the page's first message, or in `initialize`. */
+/** Ends this many milliseconds after the page's first message, or in `initialize`. */
 const when = new URLSearchParams(location.search).get('when')!;
 
 class Dying extends BaseHandler {

@@ -137,7 +137,7 @@ test('the options of downloads: what is right is copied, what is wrong is named'
     );
 });
 
-test('at most so many downloads run at once, in their order, and a failed one makes room', async () => {
+test('at most the given number of downloads run at once, in their order, and a failed one makes room', async () => {
   const limit = limitConcurrency(2);
   const started: number[] = [];
   const finish: (() => void)[] = [];

@@ -74,7 +74,7 @@ export function buildZip(
   return Uint8Array.from(whole.subarray(0, whole.length - cut));
 }
 
-/** Returns numbers one after the other, little-endian, each of so many bytes. */
+/** Returns numbers one after the other, little-endian, each of this many bytes. */
 function numbers(...values: readonly (readonly [value: number, bytes: number])[]): Buffer {
   return Buffer.concat(
     values.map(([value, bytes]) => {

@@ -77,7 +77,7 @@ export async function speech(
   }
 }
 
-/** Raw samples do not say their rate. */
+/** Returns the media type of a format. That of raw samples has their rate, which they do not say themselves. */
 function typeOf(format: Format, sampleRate: number): string {
   return format === 'wav' ? TYPES.wav : `${TYPES.pcm}; rate=${sampleRate}; channels=1`;
 }

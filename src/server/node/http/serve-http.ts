@@ -53,7 +53,7 @@ const FINISH_MS = 10_000;
 const LATE_MS = 2_000;
 const MAX_LATE_WAITS = 5;
 /**
- * Idle time before the listener closes: nobody connects, and no answer ends. After so many waits, one idle turn of the
+ * Idle time before the listener closes: nobody connects, and no answer ends. After this many waits, one idle turn of the
  * event loop is enough.
  */
 const QUIET_MS = 100;

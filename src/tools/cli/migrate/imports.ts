@@ -98,7 +98,7 @@ class Found implements Imports {
     this.edits.push({ start, end, text: lines.join(this.#lineEnd) });
   }
 
-  /** `const { pipeline } = require(…)`. */
+  /** Adds `const { pipeline } = require(…)`. */
   #addPattern({ id, init, start, end }: VariableDeclarator, { properties }: ObjectPattern, source: Node): void {
     const own = properties.filter((one) => one.type === 'Property' && nameOf(one.key) === PIPELINE);
     const others = properties.filter((one) => !own.includes(one));
@@ -120,7 +120,7 @@ class Found implements Imports {
     this.edits.push({ start, end, text: lines.join(this.#lineEnd) });
   }
 
-  /** `(await import(…)).pipeline`. */
+  /** Adds `(await import(…)).pipeline`. */
   #addMember(member: Node, user: Node | undefined, source: Node): void {
     if (user?.type === 'CallExpression' && user.callee === member) this.calls.push(user);
     if (user?.type === 'VariableDeclarator' && user.id.type === 'Identifier') this.pipelines.add(user.id.name);

@@ -26,7 +26,7 @@ export async function loadParser(): Promise<Parse> {
   };
 }
 
-/** JSX may stand in every file of JavaScript; in TypeScript, its brackets are casts, too. */
+/** Returns the parser's language. All JavaScript may have JSX; in TypeScript, its brackets may also be casts. */
 function languageOf(file: string): 'jsx' | 'ts' | 'tsx' {
   if (file.endsWith('.tsx')) return 'tsx';
   return /\.[cm]?ts$/.test(file) ? 'ts' : 'jsx';

@@ -10,7 +10,7 @@ import type { Build } from './engine.js';
 /** The dtypes that ONNX Runtime's WebGPU provider can leave in a buffer. */
 const DTYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'int32', 'int64', 'uint32', 'uint8', 'bool']);
 
-/** A buffer's size, and the copies that ONNX Runtime makes of it, are multiples of so many bytes. */
+/** A buffer's size, and the copies that ONNX Runtime makes of it, are multiples of this many bytes. */
 const ALIGNMENT = 16;
 
 /**

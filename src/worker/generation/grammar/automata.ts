@@ -2,7 +2,7 @@ import { Automaton } from './automaton.js';
 import type { Grammar } from './grammar.js';
 
 /** The maximum number of cached automata. */
-const MAX = 16;
+const MAX_AUTOMATA = 16;
 
 /** The automata of the grammars that requests ask for. */
 export class Automata {
@@ -14,7 +14,7 @@ export class Automata {
     const automaton = this.#known.get(key) ?? new Automaton(make());
     this.#known.delete(key);
     this.#known.set(key, automaton);
-    if (this.#known.size > MAX) this.#known.delete(this.#known.keys().next().value!);
+    if (this.#known.size > MAX_AUTOMATA) this.#known.delete(this.#known.keys().next().value!);
     return automaton;
   }
 }

@@ -24,11 +24,11 @@ const FORMS = ['$ref', 'allOf', 'if', 'anyOf', 'oneOf', 'not', 'enum'] as const;
 
 /** Schemas are in one another to this depth. */
 const MAX_DEPTH = 100;
-/** So many schemas are read, each time that one is part of another. */
+/** This many schemas are read, each time that one is part of another. */
 const MAX_SCHEMAS = 40_000;
 /** Each alternative of a `oneOf` is compared with each other one. */
 const MAX_COMPARED = 100;
-/** A message shows so many characters of where a schema is. */
+/** A message shows this many characters of where a schema is. */
 const MAX_PATH = 120;
 
 /**

@@ -38,7 +38,7 @@ const ESCAPE: Grammar = sequence(
 );
 const CHARACTER = choice(PLAIN, WIDE, ESCAPE);
 
-/** Returns a string of so many characters. */
+/** Returns a string of this many characters. */
 export function string(min = 0, max = Infinity): Grammar {
   return sequence(QUOTE, repeat(CHARACTER, min, max), QUOTE);
 }
@@ -119,7 +119,7 @@ export interface NamedMember extends Member {
 }
 
 /**
- * Returns an object with these members, in this order; undefined if none has so many.
+ * Returns an object with these members, in this order; undefined if none has this many.
  * @param others the members after them, any of these
  * @param min the least number of members; at most one of the others is counted, as their names may be the same
  */
@@ -162,7 +162,7 @@ export function object(
 }
 
 /**
- * Returns a list of so many items.
+ * Returns a list of this many items.
  * @param items the first ones, each its own
  * @param others the items after them
  */

@@ -33,7 +33,7 @@ export function mergeSchemas(
   return [merged['type'], merged['enum']].some((list) => Array.isArray(list) && list.length === 0) ? false : merged;
 }
 
-/** A keyword that says what the others are of is not merged with what says more of them. */
+/** @throws for a keyword about the remaining items or properties, if the other schema says more about some of them */
 function checkPlaces(one: Schema, other: Schema, conflict: (key: string) => Error): void {
   if (one['prefixItems'] !== undefined && other['items'] !== undefined) throw conflict('prefixItems');
   if (one['patternProperties'] !== undefined && other['additionalProperties'] !== undefined)
@@ -66,7 +66,7 @@ function commonTypes(one: readonly unknown[], other: readonly unknown[]): readon
   return [...new Set([...one.filter((type) => within(type, other)), ...other.filter((type) => within(type, one))])];
 }
 
-/** A property has to fit what each schema says of it, or of the properties that it does not name. */
+/** Merges properties: each has to fit what either schema says of it, or of the properties that it does not name. */
 function properties(one: Schema, other: Schema): Schema {
   const of = ({ properties: own }: Schema): Schema => (isPlainObject(own) ? own : {});
   const said = (schema: Schema, name: string): unknown =>

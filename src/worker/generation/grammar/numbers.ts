@@ -2,7 +2,7 @@
 import { bytes, choice, oneOf, repeat, sequence, text, type Grammar } from './grammar.js';
 import { MAX_DIGITS } from './json.js';
 
-/** The largest number of so many digits. */
+/** The largest number of this many digits. */
 const MAX_VALUE = 10n ** BigInt(MAX_DIGITS) - 1n;
 const ZERO = 0x30;
 const TEN = Array.from({ length: 10 }, (_, at) => at);
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly isMaxExclusive: boolean;
 }
 
-/** Returns the whole numbers within bounds; undefined if there are none of so many digits. */
+/** Returns the whole numbers within bounds; undefined if there are none of this many digits. */
 export function integersWithin(bounds: Bounds): Grammar | undefined {
   const [least, most] = wholeBounds(bounds);
   if (least > most) return undefined;
@@ -46,7 +46,7 @@ export function integersWithin(bounds: Bounds): Grammar | undefined {
   );
 }
 
-/** Returns the first and the last whole number within bounds, of so many digits as JavaScript represents, or as the bounds have. */
+/** Returns the first and the last whole number within bounds, of as many digits as JavaScript represents, or as the bounds have. */
 function wholeBounds({ min, max, isMinExclusive, isMaxExclusive }: Bounds): readonly [bigint, bigint] {
   const [from, to] = [isMinExclusive ? above(min) : Math.ceil(min), isMaxExclusive ? -above(-max) : Math.floor(max)];
   // Beyond the digits of all others, a bound says how many there are.
@@ -117,7 +117,7 @@ interface Limit {
   readonly isExclusive: boolean;
 }
 
-/** Returns digits after a point, at most so many, within limits; undefined if there are none. */
+/** Returns digits after a point, at most this many, within limits; undefined if there are none. */
 function fraction(low: Limit | undefined, high: Limit | undefined, most: number, isFirst = false): Grammar | undefined {
   const isZero = (limit: Limit | undefined): boolean => limit !== undefined && /^0*$/.test(limit.digits);
   if (isZero(high) && high!.isExclusive) return undefined;
@@ -156,7 +156,7 @@ export function decimalOf(value: number): Decimal {
 function digitsWithin(from: bigint, to: bigint): Grammar {
   const [shortest, longest] = [String(from).length, String(to).length];
   const power = (exponent: number): bigint => 10n ** BigInt(exponent);
-  // Those of so many digits are all within the range.
+  // Those of this many digits are all within the range.
   const first = from <= larger(1n, power(shortest - 1)) ? shortest : shortest + 1;
   const last = to === power(longest) - 1n ? longest : longest - 1;
   if (first > last)

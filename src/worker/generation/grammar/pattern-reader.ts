@@ -11,7 +11,7 @@ export type Node =
   | { readonly kind: 'look'; readonly item: Node; readonly isNegated: boolean }
   | { readonly kind: 'begin' | 'end' };
 
-/** A repetition has at most so many items, if it has a maximum. */
+/** A repetition has at most this many items, if it has a maximum. */
 const MAX_REPEATS = 10_000;
 /** Groups are in one another to this depth. */
 const MAX_DEPTH = 50;

@@ -9,7 +9,7 @@ import { choice, oneOf, repeat, sequence, type Grammar, type Rule } from './gram
 import { PatternReader, unsupported, type Node } from './pattern-reader.js';
 import { both, without, type Budget } from './regular.js';
 
-/** A pattern has at most so many characters. */
+/** A pattern has at most this many characters. */
 const MAX_LENGTH = 5000;
 const NOTHING = sequence();
 
@@ -17,7 +17,7 @@ const NOTHING = sequence();
 export type Lengths = readonly [min: number, max: number];
 
 /**
- * Returns the texts of so many characters in which all patterns find something; undefined if there are none.
+ * Returns the texts of this many characters in which all patterns find something; undefined if there are none.
  * @throws `invalid-input` for what is no pattern, or one that is not supported
  */
 export function matchingTexts(

@@ -243,7 +243,7 @@ export const LIST_FILTERS: Filters = {
   ],
 };
 
-/** `map`: an attribute, or a filter with its arguments, of each item. */
+/** Applies `map`: takes an attribute of each item, or applies a filter with its arguments. */
 export function mapFilter(value: Value, { args, named }: Arguments, tools: FilterTools): Value {
   const attribute = named.get('attribute');
   const [name, ...rest] = args;
@@ -255,12 +255,12 @@ export function mapFilter(value: Value, { args, named }: Arguments, tools: Filte
   return new Iteration(mapped(value, tools, (item) => tools.filter(text(name), item, { args: rest, named })));
 }
 
-/** Jinja's filters of iterators take None, and whatever else is false, as an empty list. */
+/** Yields the changed items. As in Jinja, None and whatever else is false is an empty list. */
 function* mapped(value: Value, tools: FilterTools, change: (item: Value) => Value): Generator<Value> {
   if (isTrue(value)) for (const item of counted(value, tools)) yield change(item);
 }
 
-/** `select`, `reject`, `selectattr` and `rejectattr`. */
+/** Applies `select`, `reject`, `selectattr` and `rejectattr`. */
 export function selectFilter(
   value: Value,
   { args, named }: Arguments,

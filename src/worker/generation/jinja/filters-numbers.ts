@@ -74,7 +74,7 @@ function round(value: number, digits: number): number {
   return (rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1) * scale;
 }
 
-/** `toFixed` rounds ties up; a tie is a number whose digits end with 5. */
+/** Prints a number rounded half to even. `toFixed` rounds ties up: numbers whose digits end with 5. */
 function halfEven(value: number, digits: number): string {
   const up = value.toFixed(digits);
   const exact = value.toFixed(Math.min(100, digits + 30));

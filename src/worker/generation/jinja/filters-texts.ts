@@ -251,7 +251,7 @@ export const TEXT_FILTERS: Filters = {
   wordwrap: [['width', 'break_long_words', 'wrapstring', 'break_on_hyphens'], wordwrap],
 };
 
-/** `format` takes any number of arguments. */
+/** Applies `format`, which takes any number of arguments. */
 export function formatFilter(
   value: Value,
   args: readonly Value[],

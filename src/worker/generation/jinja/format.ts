@@ -103,7 +103,7 @@ function printNumber(value: Value, type: string, precision: number | undefined, 
   }
 }
 
-/** Returns a number with so many decimals. Ties are rounded by the exact value, as in Python. */
+/** Returns a number with this many decimals. Ties are rounded by the exact value, as in Python. */
 function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   if (text.includes('e')) return BigInt(value).toString() + (digits > 0 ? `.${'0'.repeat(digits)}` : '');

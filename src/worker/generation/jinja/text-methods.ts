@@ -101,7 +101,7 @@ function replace({ own, budget, insert }: Receiver, ...args: (Value | undefined)
   return replaceText(own, text(args[0]), insert(args[1]), args[2], budget);
 }
 
-/** Returns a text with a part replaced, at most so many times. */
+/** Returns a text with a part replaced, at most this many times. */
 export function replaceText(own: string, old: string, fresh: string, most: Value | undefined, budget: Budget): string {
   const found = count(own, old);
   const times = most === undefined || integer(most) < 0 ? found : Math.min(found, integer(most));
@@ -111,7 +111,7 @@ export function replaceText(own: string, old: string, fresh: string, most: Value
   return parts.slice(0, times + 1).join(fresh) + rest.join('');
 }
 
-/** Splits at runs of spaces, or at a separator; at most so many times, from one side on. */
+/** Splits at runs of spaces, or at a separator; at most this many times, from one side on. */
 export function split(own: string, separator: Value | undefined, most: Value | undefined, fromRight = false): string[] {
   const limit = most === undefined || integer(most) < 0 ? Infinity : integer(most);
   if (separator === undefined || separator === null) return splitAtSpaces(own, limit, fromRight);

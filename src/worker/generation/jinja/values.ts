@@ -33,7 +33,7 @@ export class Tuple extends Array<Value> {
     return Array;
   }
 
-  /** Unlike `Tuple.of`, takes one number as an item. */
+  /** Makes a tuple. Unlike `Tuple.of`, takes one number as an item. */
   static with(items: Iterable<Value>): Tuple {
     const tuple = new Tuple();
     for (const item of items) tuple.push(item);

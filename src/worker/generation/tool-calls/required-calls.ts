@@ -46,7 +46,7 @@ function argumentsGrammar(parameters: unknown, where: string): Grammar {
 
 /** Returns any text up to a mark of ASCII, with the mark. */
 function upTo(mark: string): Grammar {
-  /** What may come after so many characters of the mark. */
+  /** What may come after this many characters of the mark. */
   const rules = Array.from(mark, (): Rule => ({ kind: 'rule' }));
   const letters = [...new Set(mark)];
   const other = bytes([0x09, 0x0a], [0x20, 0xff]);

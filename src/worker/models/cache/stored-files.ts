@@ -161,7 +161,7 @@ export class StoredFiles {
   }
 
   /**
-   * Deletes the least recently used files until so many bytes are free below the limit, and the version of the file
+   * Deletes the least recently used files until this many bytes are free below the limit, and the version of the file
    * that is to be replaced, which the server no longer has. Files of the model that is being loaded stay.
    * @returns whether there is room now; if there cannot be, nothing is deleted
    */
@@ -223,7 +223,7 @@ export function lockOf(id: string): string {
 }
 
 /**
- * Returns how many bytes the cached files may have together, after so many are added; undefined if the whole origin is
+ * Returns how many bytes the cached files may have together, after this many are added; undefined if the whole origin is
  * below that limit.
  */
 async function limitFor(bytes: number, estimate: () => Promise<StorageEstimate>): Promise<number | undefined> {

@@ -114,7 +114,7 @@ function ends(bytes: Uint8Array, failed: Set<string>): Record<'graph' | 'metadat
   return undefined;
 }
 
-/** Whether these bytes begin with a name and a type, as an input or an output does: random weights rarely do. */
+/** Returns whether these bytes begin with a name and a type, as an input or an output does: random weights rarely do. */
 function isValue(bytes: number | Uint8Array): boolean {
   if (typeof bytes === 'number') return false;
   const [name, type] = fields(bytes);

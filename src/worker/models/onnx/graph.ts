@@ -13,7 +13,7 @@ const MIN_FILE_BYTES = 2 ** 24;
 /** How much of a file is read at once. */
 const WINDOW_BYTES = 2 ** 17;
 /** The maximum number of bytes of a field's tag, and of its length. */
-const VARINT_BYTES = 10;
+const MAX_VARINT_BYTES = 10;
 
 /**
  * Reads an ONNX model without its large weights, which become external data in the file itself, `OWN_FILE`. It reads
@@ -83,7 +83,7 @@ async function copy(
 }
 
 async function readField(reader: WindowReader, from: number, end: number): Promise<FieldRange> {
-  const head = await reader.read({ from, to: Math.min(end, from + 2 * VARINT_BYTES) });
+  const head = await reader.read({ from, to: Math.min(end, from + 2 * MAX_VARINT_BYTES) });
   let length = 0;
   const varint = (): number => {
     let value = 0;

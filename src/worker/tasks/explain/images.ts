@@ -62,12 +62,12 @@ async function explainRow(
       count: masks.count,
       mostRows: Math.floor(MAX_NUMBERS / image.data.length),
       make: (_, rows) => Array.from({ length: rows }, () => masks.draw()),
-      async score(drawn) {
-        const variants = handler.input.stackImages(drawn.map(cover));
+      async score(sampled) {
+        const variants = handler.input.stackImages(sampled.map(cover));
         const others = Object.entries(own).filter(([name]) => !(name in variants));
-        const repeated = others.map(([name, tensor]) => [name, concat(drawn.map(() => tensor))]);
-        const scores = await scoresOf({ ...Object.fromEntries(repeated), ...variants }, drawn.length);
-        return drawn.map((mask, at) => {
+        const repeated = others.map(([name, tensor]) => [name, concat(sampled.map(() => tensor))]);
+        const scores = await scoresOf({ ...Object.fromEntries(repeated), ...variants }, sampled.length);
+        return sampled.map((mask, at) => {
           // A detector without labels has no score for classes above those that it finds.
           const score = scores[at]![target.index] ?? 0;
           masks.add(mask, score);

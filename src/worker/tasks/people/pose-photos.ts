@@ -60,7 +60,7 @@ function moveNetPose(numbers: Float32Array, placement: Placement): Pose {
 }
 
 /**
- * Creates the form of Ultralytics' pose models: boxes, each with its points behind the columns that a decoder of boxes
+ * Creates the form of Ultralytics' pose models: boxes, each with its points after the columns that a decoder of boxes
  * reads, `[rows, 4 + classes + 3 · points, boxes]` (yolov8, which YOLO11 has, too), or `[rows, boxes, 6 + 3 · points]` of
  * final boxes (rows). A point is x, y and score, in pixels of the tensor, or x and y alone.
  * @param shape how many points there are, and numbers of each @param classes how many the model's file names
@@ -113,7 +113,7 @@ export async function yoloPoseForm(
   };
 }
 
-/** Returns a function that reads the columns of a row of a table, behind the first ones. */
+/** Returns a function that reads the columns of a row of a table, after the first ones. */
 function numberOf({ dims, data }: TensorView, axis: number, row: number, first: number): (column: number) => number {
   const width = dims[1]!;
   return axis === 0

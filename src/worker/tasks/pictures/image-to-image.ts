@@ -30,8 +30,8 @@ export interface ImageToImageParams extends VisionParams {
    */
   readonly tileSize?: number;
   /**
-   * The pixels by which a tile reaches beyond those that it contributes; less than half of a tile. As many pixels
-   * as the model looks far make the result the same as without tiles. Default: 16, or as many as a smaller tile
+   * The pixels by which a tile reaches beyond those that it contributes; less than half of a tile. If the
+   * model looks no further than this, the result is the same as without tiles. Default: 16, or what a smaller tile
    * allows.
    * @integer
    * @minimum 0

@@ -245,15 +245,15 @@ export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInpu
 
   /** Returns what the encoder makes of image and prompt. */
   async #encode({ tokens, feeds, key }: FlorencePrompt, signal: AbortSignal): Promise<Tensor> {
-    let held: SoftPicture | undefined;
+    let picture: SoftPicture | undefined;
     try {
-      held = await this.#vectors.hold({ key, count: this.#count }, () => this.#see(feeds, signal));
-      const { first, count } = held;
+      picture = await this.#vectors.hold({ key, count: this.#count }, () => this.#see(feeds, signal));
+      const { first, count } = picture;
       const numbers = tokens.map((token, at) => (at < count ? first + at : token));
       const { [EMBEDDINGS]: vectors } = await this.embedder!.run([numbers], signal);
       return await this.encoder.run(this.encoder.embeddingFeeds(vectors!), signal);
     } finally {
-      if (held) this.#vectors.release(held);
+      if (picture) this.#vectors.release(picture);
     }
   }
 

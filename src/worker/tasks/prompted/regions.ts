@@ -111,7 +111,7 @@ function labelOf(words: string): string | undefined {
   return found.includes('\n') ? undefined : found.trimEnd();
 }
 
-/** The names of boxes are ASCII: transformers leaves other characters out. */
+/** Returns a box's name without characters other than ASCII, as transformers does. */
 function asciiOf(label: string): string {
   return [...label].filter((one) => one.codePointAt(0)! < 128).join('');
 }

@@ -36,7 +36,7 @@ export interface SegmentOptions extends SegmentParams {
   readonly kind: OutputKind;
   /** The points of the model's map at which the result has its pixels. */
   readonly grid: Grid;
-  /** Returns the labels of so many classes. */
+  /** Returns the labels of this many classes. */
   readonly labels: (classes: number | undefined) => readonly string[];
   /** Is called every few tenths of a second; what it throws ends the work. */
   readonly pause: () => MaybePromise<void>;

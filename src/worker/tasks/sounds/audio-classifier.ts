@@ -60,7 +60,7 @@ export class AudioClassifier extends SoundHandler<Classification> {
     architectures: ['ForAudioClassification'],
     hasClasses: true,
     files: [PREPROCESSOR, HF_CONFIG],
-    /** The rules of transformers' pipeline, which has no threshold. */
+    /** Applies the rules of transformers' pipeline, which has no threshold. */
     handlerConfig(config, own) {
       if (config['problem_type'] === 'regression') return own['output'] === undefined ? { output: 'values' } : {};
       return config['problem_type'] === 'multi_label_classification' ? { multiLabel: true, threshold: 0 } : {};

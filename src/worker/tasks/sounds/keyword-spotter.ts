@@ -188,7 +188,7 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
     return { [this.outputInfo.name]: { dtype: 'float32', dims: [rows, most, count], data: output } };
   }
 
-  /** A row with a score that is no probability fails with `inference-failed`. */
+  /** Reads the scores. A row with a score that is no probability fails with `inference-failed`. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => SpottedKeywords {
     const { data, dims } = numbersOf(outputs, this.outputInfo.name);
     const [, most, count] = dims as readonly [number, number, number];

@@ -27,7 +27,7 @@ export interface Window {
   readonly probabilities: Float32Array;
 }
 
-/** The speakers of each class: nobody, one, or two at once, in the order of pyannote's powerset. */
+/** Returns the speakers of each class: nobody, one, or two at once, in the order of pyannote's powerset. */
 export function classSpeakers(classes: number): readonly (readonly number[])[] {
   // 1 + n + n · (n − 1) / 2 classes.
   const speakers = (Math.sqrt(8 * classes - 7) - 1) / 2;
@@ -63,7 +63,7 @@ export function readWindow(logits: Float32Array, classes: readonly (readonly num
   return { active, probabilities };
 }
 
-/** Returns the starts of the windows: the last one may reach behind the end. */
+/** Returns the starts of the windows: the last one may end after the recording. */
 export function windowStarts(length: number, { window, windowStep }: Frames): readonly number[] {
   const count = 1 + Math.max(0, Math.ceil((length - window) / windowStep));
   return Array.from({ length: count }, (_, index) => index * windowStep);

@@ -33,7 +33,7 @@ function clustersBy(vectors: readonly Float64Array[], { threshold, least, most }
   const found = largeOf(clusters, smallest).length;
   const wanted = found < least ? least : found > most ? most : found;
   if (found !== wanted) {
-    // As many merges as make so many large clusters, beginning with those whose distance is near the threshold.
+    // The merges that make this many large clusters, beginning with those whose distance is near the threshold.
     const order = [...merges.keys()].sort(
       (a, b) => Math.abs(merges[a]!.distance - threshold) - Math.abs(merges[b]!.distance - threshold),
     );
@@ -67,7 +67,7 @@ function withoutSmall(
   return clusters.map((cluster) => homes[cluster]!);
 }
 
-/** Returns the clusters that have so many vectors. */
+/** Returns the clusters that have this many vectors. */
 function largeOf(clusters: readonly number[], smallest: number): readonly number[] {
   const sizes: number[] = [];
   for (const cluster of clusters) sizes[cluster] = (sizes[cluster] ?? 0) + 1;

@@ -21,8 +21,8 @@ export const NEMO_VOCABULARY = 'vocab.txt';
 
 const RATE = 16_000;
 const BLANK = '<blk>';
-/** The largest number that a config may give: models have some hundred mels, and ten tokens in a frame. */
-const MOST = 1000;
+/** The maximum of each number of the config: models have about a hundred mels, and ten tokens in a frame. */
+const MAX_SIZE = 1000;
 /** The inputs: the spectrogram, and how many of its frames are no padding. */
 const [SOUND, LENGTH] = ['audio_signal', 'length'];
 
@@ -33,12 +33,12 @@ const [SOUND, LENGTH] = ['audio_signal', 'length'];
 export async function openNemo(model: Session, context: Context, config: Json): Promise<Recognizer> {
   const sizeOf = (key: string, usual: number): number => {
     const { [key]: size = usual } = config;
-    if (Number.isInteger(size) && (size as number) > 0 && (size as number) <= MOST) return size as number;
+    if (Number.isInteger(size) && (size as number) > 0 && (size as number) <= MAX_SIZE) return size as number;
     throw underivable(
       HF_CONFIG,
       key,
       size,
-      `an integer in 1..${MOST}`,
+      `an integer in 1..${MAX_SIZE}`,
       'Take the file of the model that was exported.',
     );
   };

@@ -13,8 +13,8 @@ const AFTER = '<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n';
 /** What the model's card asks for where the request says nothing else. */
 export const INSTRUCTION = 'Given a web search query, retrieve relevant passages that answer the query';
 
-/** The card's limit of tokens. */
-export const MOST_TOKENS = 8192;
+/** The maximum number of tokens of a prompt: the card's. */
+export const MAX_TOKENS = 8192;
 
 /** A prompt's tokens. */
 export interface Judgement extends Encoding {

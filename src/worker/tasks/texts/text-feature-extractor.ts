@@ -190,7 +190,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
     declareStandard(this.prototype.rowResults);
   }
 
-  /** The class's type is that of the form `typed`. */
+  /** Adds the counts of tokens. Its type is that of the form `typed`, as the class's is. */
   #counted(embedding: Embedding, index: number, context: Context): Embedding {
     const { encodings = [] } = this.modelRows(index, context) ?? {};
     const promptTokens = encodings.reduce((sum, { ids }) => sum + ids.length, 0);

@@ -17,7 +17,7 @@ import type { Encoding } from '../../text/tokenizer.js';
 import { declareStandard } from '../../handlers/handler-contract.js';
 import { TextHandler, type TextParams } from '../../handlers/text-handler.js';
 import { floatOutput } from '../../outputs/floats.js';
-import { INSTRUCTION, judgementOf, MOST_TOKENS, type Judgement } from './judgement.js';
+import { INSTRUCTION, judgementOf, MAX_TOKENS, type Judgement } from './judgement.js';
 import { TEXT_RERANKER_SCHEMA } from './schemas.js';
 
 /** The input of one row: what is searched for, and the texts to rank. */
@@ -132,7 +132,7 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
     const pairs = input.texts.map(async (textPair: unknown) => await readText({ text: input.query, textPair }));
     const texts = await Promise.all(pairs);
     if (!this.#judge) return texts.map(({ text, textPair }) => this.encode(text, textPair, index, context));
-    const most = Math.min(this.tokenLimit(index, context), MOST_TOKENS);
+    const most = Math.min(this.tokenLimit(index, context), MAX_TOKENS);
     return texts.map(({ text: query, textPair }) => {
       const asked = { query, text: textPair!, instruction: instruction ?? INSTRUCTION };
       return this.checked(judgementOf(asked, this.tokenizer, most), most, context);

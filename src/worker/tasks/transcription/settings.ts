@@ -59,7 +59,7 @@ export interface SpeechParams extends Omit<
    */
   readonly temperatures?: Temperatures;
   /**
-   * An answer does not pass if zlib makes its tokens more than so many times shorter: it repeats itself. 2.4 in OpenAI's
+   * An answer does not pass if zlib compresses its tokens by more than this factor: it repeats itself. 2.4 in OpenAI's
    * Whisper. Default: that of generation_config.json.
    * @exclusiveMinimum 0
    */

@@ -110,7 +110,7 @@ export function readsSound({ model_type: type }: Json): boolean {
   return type === 'moonshine';
 }
 
-/** Moonshine's: the samples, of any length. What is shorter than the first frame of its convolutions has none. */
+/** Makes Moonshine's input: samples of any length, but at least those of the first frame of its convolutions. */
 function samplesInput(
   { do_normalize: isNormalized = true }: Json,
   sampleRate: number,

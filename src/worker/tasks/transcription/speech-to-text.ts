@@ -60,8 +60,8 @@ interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
 
 const NAME = 'speech_to_text';
 const NO_TIMES = '<|notimestamps|>';
-/** Of a sequence, for a model that hears any length. */
-const MOST_LIVE_SECONDS = 30;
+/** The maximum length of a live piece, for a model that hears any length. */
+const MAX_LIVE_SECONDS = 30;
 
 /**
  * Transcribes a recording with an encoder of audio and a decoder of text: Whisper and Moonshine. The texts are those of
@@ -168,7 +168,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     const piece = isLive
       ? await LivePiece.read(input, context.state(index), {
           sampleRate,
-          most: Math.min(length, MOST_LIVE_SECONDS * sampleRate),
+          most: Math.min(length, MAX_LIVE_SECONDS * sampleRate),
           least: leastSamples,
           maxDuration,
           finalize: param('finalize'),

@@ -18,7 +18,7 @@ const PAST = 'past_key_values.';
 
 /** The spectra are at most this many times as many as the tokens, times two for each step. */
 const MAX_LENGTH_RATIO = 20;
-/** As many positions has the encoder of the published model. */
+/** The number of positions of the published model's encoder. */
 const POSITIONS = 600;
 /** Steps between two chances for other work. */
 const STEPS_AT_ONCE = 16;

@@ -15,7 +15,7 @@ const CHARACTERS = 'unicode_indexer.json';
 /** The usual voice. */
 const USUAL = 'M1';
 
-/** Whether a repository is one of Supertone's own, by `config.json`, which says nothing of the model. */
+/** Returns whether a repository is one of Supertone's own, by `config.json`, which says nothing of the model. */
 function isOwn({ model_type: type, model_name: name }: Params): boolean {
   return type === 'onnx' && /^supertonic/i.test(String(name));
 }

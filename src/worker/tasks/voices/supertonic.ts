@@ -11,11 +11,11 @@ import { refuse, refuseFixed, soundOf, type Voice, type VoiceSettings } from './
 /** The node that tells how long a part lasts. In repositories of transformers.js, an output of the encoder does. */
 const DURATION = 'duration';
 const DURATIONS = 'durations';
-/** As many characters does Supertone's own code speak at once. */
-const MOST = 300;
+/** The maximum number of characters that are spoken at once: that of Supertone's own code. */
+const MAX_CHARACTERS = 300;
 const STEPS = 5;
-/** Seconds that so many characters do not last: the numbers of the model are wrong. */
-const LONGEST = 600;
+/** The maximum duration of a part in seconds. With more, the numbers of the model are wrong. */
+const MAX_SECONDS = 600;
 /** Seconds of silence between two parts, as in Supertone's own code. */
 const PAUSE = 0.3;
 
@@ -100,7 +100,7 @@ export async function openSupertonic(
     // In float32, as it is computed in Python.
     const seconds = Math.fround(toFloats(lengths)[0]! / Math.fround(settings.speed));
     const count = Math.trunc(Math.fround(seconds * sizes.sampleRate));
-    if (!(count > 0 && count < LONGEST * sizes.sampleRate))
+    if (!(count > 0 && count < MAX_SECONDS * sizes.sampleRate))
       throw new TabServeError(
         'inference-failed',
         `The model says that ${ids.length} characters last ${seconds} seconds. Set engine.dtype to another precision, such as 'fp32', or choose another backend.`,
@@ -123,7 +123,7 @@ export async function openSupertonic(
   return {
     sampleRate: sizes.sampleRate,
     reads: 'text',
-    maxTokens: MOST,
+    maxTokens: MAX_CHARACTERS,
     pause: PAUSE,
     encode(part) {
       const text = prepareText(part);

@@ -64,7 +64,7 @@ export function idefics3Reader(images: Json, tokens: number): PictureReader {
   };
 }
 
-/** Returns the size of a picture whose longer side has so many pixels. The other one is even. */
+/** Returns the size of a picture whose longer side has this many pixels. The other one is even. */
 function fit({ width, height }: Size, longest: number): Size {
   const even = (value: number): number => Math.max(1, value + (value % 2));
   return width >= height

@@ -26,13 +26,13 @@ const [MAX_SIDE, MAX_PATCH, MAX_FACTOR, MAX_TILES, MAX_TOKENS] = [4096, 64, 4, 6
 /** What the files say of sizes. */
 interface Sizes {
   readonly patch: number;
-  /** So many patches, in both directions, are one token. */
+  /** This many patches, in both directions, are one token. */
   readonly factor: number;
   /** The side of a tile in pixels. */
   readonly tile: number;
   readonly tiles: readonly [least: number, most: number];
   readonly tokens: readonly [least: number, most: number];
-  /** A picture is cut into tiles if it has so many times the pixels of one that is not. */
+  /** A picture is cut into tiles if it has this many times the pixels of one that is not. */
   readonly tolerance: number;
   readonly isSplit: boolean;
   /** Whether a picture of tiles comes once more as a whole. */
@@ -49,7 +49,7 @@ export function lfm2Reader(images: Json): PictureReader {
   const interpolation = interpolationOf(images, BILINEAR);
   const numbers = numbersOf(images);
   const side = patch * factor;
-  /** Each tile has so many patches, some of which do not count. */
+  /** Each tile has this many patches, some of which do not count. */
   const length = Math.max(tokens[1] * factor * factor, isSplit ? Math.floor(tile / patch) ** 2 : 0);
   const limits = { side, least: tokens[0] * side * side, most: tokens[1] * side * side };
 
@@ -103,7 +103,7 @@ function gridOf([height, width]: PictureSize, sizes: Sizes): Grid | undefined {
   return best.rows * best.columns === 1 ? undefined : best;
 }
 
-/** Returns the grids of so many tiles, the smaller ones first. */
+/** Returns the grids of this many tiles, the smaller ones first. */
 function gridsOf([least, most]: readonly [least: number, most: number]): readonly Grid[] {
   const grids: Grid[] = [];
   for (let count = least; count <= most; count++)

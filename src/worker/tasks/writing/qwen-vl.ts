@@ -26,7 +26,7 @@ const [MEAN, STD] = [
   [0.26862954, 0.26130258, 0.27577711],
 ] as const;
 const BICUBIC = 3;
-/** The longer side is at most so many times the shorter one. */
+/** The longer side is at most this many times the shorter one. */
 const MAX_ASPECT = 200;
 /** Sizes of patches are at most this, whatever the files say. */
 const MAX_PATCH = 64;
@@ -34,7 +34,7 @@ const MAX_PATCH = 64;
 /** Sizes in pixels, but for `frames`: how often a picture is repeated, as a film of no motion. */
 interface Sizes {
   readonly patch: number;
-  /** So many patches, in both directions, are one token. */
+  /** This many patches, in both directions, are one token. */
   readonly merge: number;
   readonly frames: number;
   readonly least: number;

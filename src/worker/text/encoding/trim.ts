@@ -43,7 +43,7 @@ export function trimRange(
   return [from, Math.max(move(text, end, -trailing), from)];
 }
 
-/** Returns the position that is so many characters after another, or before it. */
+/** Returns the position that is this many characters after another, or before it. */
 function move(text: string, from: number, count: number): number {
   let at = from;
   for (let moved = 0; moved < count && at < text.length; moved++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;

@@ -14,7 +14,7 @@ const of = (name: CandidateName): Candidate => {
 };
 const [WEBGPU, WEBGL, WASM] = [of('onnx/webgpu'), of('tfjs/webgl'), of('onnx/wasm')];
 
-/** What a candidate does when it is tried: fails, or runs after so many milliseconds, with this median. */
+/** What a candidate does when it is tried: fails, or runs after this many milliseconds, with this median. */
 type Behavior = Error | { readonly after?: number; readonly median?: number; readonly isCached?: boolean };
 
 interface Stub {

@@ -63,7 +63,7 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-/** Waits until so many requests are in the host tab's queue. */
+/** Waits until this many requests are in the host tab's queue. */
 async function pending(tab: Client, count: number): Promise<void> {
   const now = async (): Promise<number> => (await tab.describe()).jobQueueStatus.pendingRequests;
   for (let turn = 0; turn < 500 && (await now()) !== count; turn += 1)

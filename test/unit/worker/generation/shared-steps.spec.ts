@@ -28,13 +28,13 @@ class FakeModel implements Session {
   readonly runs: Run[] = [];
   /** Whether a run waits for its `end`. */
   isHeld = false;
-  /** A run after so many tokens fails. */
+  /** A run after this many tokens fails. */
   failsAfter = -1;
 
   /**
    * @param reads which tokens count: those that the mask says, with new ones at the cache's end; as many as it counts,
    *   with new ones behind them, as GroupQueryAttention does; or all
-   * @param limit from so many tokens of the longest row on, it computes all rows differently
+   * @param limit from this many tokens of the longest row on, it computes all rows differently
    */
   constructor(
     private readonly reads: 'mask' | 'count' | 'all' = 'mask',

@@ -300,7 +300,7 @@ test('bounds of numbers: exactly those within them', () => {
   }
 });
 
-test('a bound that is left out stays out with zeros behind its point', () => {
+test('a bound that is left out stays out with zeros after its point', () => {
   for (const [schema, refused, accepted] of [
     [{ exclusiveMinimum: 0 }, ['0', '0.0', '0.00', '-0.0', '-0.5', '-1'], ['0.1', '0.01', '0.10', '1', '1.0', '999']],
     [{ exclusiveMaximum: 0 }, ['0', '0.0', '-0.0', '-0.00', '0.5', '1'], ['-0.1', '-0.01', '-1', '-1.0']],

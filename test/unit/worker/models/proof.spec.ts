@@ -7,7 +7,7 @@ import { hashOf } from '../../../../src/shared/hash.ts';
 import { readSafetensors } from '../../../../src/worker/tensors/safetensors.ts';
 
 const fileBytes = (path: string): Uint8Array => readFileSync(new URL(path, import.meta.url));
-/** A `.safetensors` file of this header and so many bytes. */
+/** A `.safetensors` file of this header and this many bytes. */
 function file(header: unknown, bytes = 0): Uint8Array {
   const text = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header));
   const whole = new Uint8Array(8 + text.length + bytes);

@@ -16,7 +16,7 @@ interface Marks {
   readonly isCut?: boolean;
 }
 
-/** Reads a text in pieces of so many characters. */
+/** Reads a text in pieces of this many characters. */
 function read(text: string, size: number, { form, template = '', isReasoning = false, isCut = false }: Marks) {
   const reader = new AnswerReader({ reasoning: reasoningOf(template), isReasoning, form: form && FORMS[form], tools });
   const pieces = text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];

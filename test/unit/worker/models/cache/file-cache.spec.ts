@@ -583,7 +583,7 @@ test('a full disk: others are deleted, and then the file is only downloaded', as
   expect(warnings).toEqual([expect.stringContaining('e is not cached')]);
 });
 
-/** A store on a disk with room for so many bytes of contents. */
+/** A store on a disk with room for this many bytes of contents. */
 function diskOf(room: number): BlobStore {
   const store = memoryStore();
   return {

@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { limitConcurrency } from '../../../../../src/worker/models/download/concurrency.ts';
 import { settle } from '../../../support/fake-clock.ts';
 
-test('so many pieces of work run at once and no more, in their order', async () => {
+test('the given number of pieces of work run at once and no more, in their order', async () => {
   const limit = limitConcurrency(2);
   const events: string[] = [];
   const finish: (() => void)[] = [];

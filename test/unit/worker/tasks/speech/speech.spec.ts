@@ -67,7 +67,7 @@ test('the recordings have what the rules are about', () => {
   expect(recordings.flatMap(({ events }) => events).length).toBeGreaterThan(20);
 });
 
-// silero-vad goes on while `current − temp_end < min_silence_samples`: a silence of just so many samples ends speech.
+// silero-vad goes on while `current − temp_end < min_silence_samples`: a silence of just this many samples ends speech.
 test('a silence ends speech when it is as long as the rule says', () => {
   // Three windows of 32 ms.
   const rules = { ...rulesOf({}), minSilenceDurationMs: 96, speechPadMs: 0 };

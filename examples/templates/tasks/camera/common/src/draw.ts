@@ -22,7 +22,7 @@ export function draw(canvas: HTMLCanvasElement, frame: CanvasImageSource, object
   }
 }
 
-/** The same label always has the same color. */
+/** Returns the color of a label, always the same one. */
 function colorOf(label: string): string {
   const sum = Array.from(label).reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
   return COLORS[sum % COLORS.length]!;

@@ -5,7 +5,7 @@ const input = document.querySelector('input')!;
 const photos = document.querySelector('.photos')!;
 const output = document.querySelector('pre')!;
 
-/** TorchServe's contract: a list in, a list out. A row that fails is an error in its place. */
+/** Answers a batch as TorchServe's handlers do: a list in, a list out. A row that fails is an error in its place. */
 async function handle(files: readonly Blob[]): Promise<void> {
   photos.replaceChildren(...files.map((file) => picture(URL.createObjectURL(file))));
   output.hidden = true;
