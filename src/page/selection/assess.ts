@@ -1,5 +1,5 @@
 /** What a page loads to assess a model: says what `load` would do, and whether the model will run well here. */
-import { partsOf } from '../../contract/archive.js';
+import { partsOf } from '../../contract/archive-parts.js';
 import type {
   Assessed,
   AssessedBackend,

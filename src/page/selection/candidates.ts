@@ -1,4 +1,5 @@
-import { enginesOf, partsOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { enginesOf, partsOf, type Part } from '../../contract/archive-parts.js';
 import {
   BACKENDS,
   BROWSER_CANDIDATES,

@@ -1,4 +1,5 @@
-import { partsOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { partsOf, type Part } from '../../contract/archive-parts.js';
 import {
   candidateName,
   describeCandidate,

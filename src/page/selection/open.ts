@@ -1,4 +1,5 @@
-import { partsOf, type ModelConfig } from '../../contract/archive.js';
+import type { ModelConfig } from '../../contract/archive.js';
+import { partsOf } from '../../contract/archive-parts.js';
 import {
   candidateName,
   describeCandidate,

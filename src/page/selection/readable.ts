@@ -1,4 +1,5 @@
-import { allParts, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { allParts } from '../../contract/archive-parts.js';
 
 /**
  * Returns whether the files of a downloaded archive can still be read. A Blob from the browser's storage is gone when

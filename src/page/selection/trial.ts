@@ -1,4 +1,5 @@
-import { enginesOf, partsOf, precisionOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { enginesOf, partsOf, precisionOf, type Part } from '../../contract/archive-parts.js';
 import {
   candidateName,
   type PowerPreference,

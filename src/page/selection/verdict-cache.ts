@@ -1,5 +1,6 @@
 import { describeTime } from '../../contract/describe-value.js';
-import { allParts, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { allParts } from '../../contract/archive-parts.js';
 import { describeCandidate, type Candidate, type Probe } from '../../contract/backends.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';

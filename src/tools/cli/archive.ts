@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { enginesOf, type Archive, type Integrity, type Manifest } from '../../contract/archive.js';
+import type { Archive, Integrity, Manifest } from '../../contract/archive.js';
+import { enginesOf } from '../../contract/archive-parts.js';
 import { TabServeError } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
 import { HANDLER_NAMES, loadHandler } from '../../worker/handlers/registry.js';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { allParts, enginesOf, fileName, partsOf, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { allParts, enginesOf, fileName, partsOf } from '../../contract/archive-parts.js';
 import type { EngineName, ModelFormat } from '../../contract/backends.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Precision } from '../../contract/precisions.js';

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
-import { hasModel, type Archive, type Manifest, type ModelConfig, type NodeConfig } from '../../contract/archive.js';
+import type { Archive, Manifest, ModelConfig, NodeConfig } from '../../contract/archive.js';
+import { hasModel } from '../../contract/archive-parts.js';
 import { TabServeError } from '../../contract/errors.js';
 import { parseConfig } from '../../worker/models/config.js';
 import { HF_CONFIG } from '../../shared/model-url.js';

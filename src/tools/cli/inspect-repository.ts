@@ -1,4 +1,5 @@
-import { allParts, partsOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { allParts, partsOf, type Part } from '../../contract/archive-parts.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { MAX_TEXT_BYTES } from '../../contract/limits.js';
 import type { Precision } from '../../contract/precisions.js';

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { archiveFor, fileName, partsOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { archiveFor, fileName, partsOf, type Part } from '../../contract/archive-parts.js';
 import type { ModelFormat } from '../../contract/backends.js';
 import type { Context, HandlerClass } from '../../contract/handler.js';
 import type { Session } from '../../contract/tensors.js';

@@ -1,7 +1,8 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Browser } from '@playwright/test';
-import { enginesOf, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { enginesOf } from '../../contract/archive-parts.js';
 import { candidateOf, type CandidateName, type Probe } from '../../contract/backends.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { chooseBackends, DEFAULT_TIMEOUT, readForTest, runArchive } from '../testing/run.js';

@@ -1,4 +1,4 @@
-import { enginesOf } from '../../contract/archive.js';
+import { enginesOf } from '../../contract/archive-parts.js';
 import { test as base, chromium } from '@playwright/test';
 import { TabServeError } from '../../contract/errors.js';
 import { chromiums, withGpu } from './chromium.js';

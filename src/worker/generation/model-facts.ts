@@ -5,7 +5,8 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Json } from '../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { checkSection, isRecord, type ConfigSchema } from '../../shared/schema.js';
-import { snakeCase, UNSUPPORTED } from './settings.js';
+import { snakeCase } from './settings.js';
+import { UNSUPPORTED } from './unsupported-params.js';
 
 export const GENERATION_CONFIG = 'generation_config.json';
 

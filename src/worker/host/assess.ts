@@ -1,5 +1,6 @@
 /** Finds out what is needed to choose a backend for a model, without its weights. */
-import { partsOf, type Archive, type Part } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { partsOf, type Part } from '../../contract/archive-parts.js';
 import type { Assessed, AssessedFile } from '../../contract/assessment.js';
 import { MODEL_FORMATS } from '../../contract/backends.js';
 import { asTabServeError, atNode, TabServeError } from '../../contract/errors.js';

@@ -1,4 +1,5 @@
-import { fileName, partsOf, type Archive, type FilePhase, type FileProgress } from '../../contract/archive.js';
+import type { Archive, FilePhase, FileProgress } from '../../contract/archive.js';
+import { fileName, partsOf } from '../../contract/archive-parts.js';
 import { formatOfEngine, type EngineName } from '../../contract/backends.js';
 import type { CacheName, DownloadSettings } from '../../contract/downloads.js';
 import type { WorkerEvent } from '../../contract/wire.js';

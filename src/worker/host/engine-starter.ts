@@ -1,4 +1,5 @@
-import { archiveFor, type Archive, type ModelConfig } from '../../contract/archive.js';
+import type { Archive, ModelConfig } from '../../contract/archive.js';
+import { archiveFor } from '../../contract/archive-parts.js';
 import {
   candidateOf,
   formatOfEngine,

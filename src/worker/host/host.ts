@@ -1,5 +1,6 @@
 import { loadScript } from '../../shared/load-script.js';
-import { archiveFor, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { archiveFor } from '../../contract/archive-parts.js';
 import type { Assessed } from '../../contract/assessment.js';
 import type { CandidateName, EngineName, PowerPreference, Probe } from '../../contract/backends.js';
 import type { HandlerClass, ModelInfo } from '../../contract/handler.js';

@@ -1,5 +1,6 @@
 import { loadScript } from '../../shared/load-script.js';
-import { allParts, hasModel, precisionOf, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { allParts, hasModel, precisionOf } from '../../contract/archive-parts.js';
 import { candidateOf, formatOfEngine, type CandidateName, type EngineName } from '../../contract/backends.js';
 import { asTabServeError, atNode, TabServeError } from '../../contract/errors.js';
 import type { Context, Handler, HandlerClass, NodeHandler } from '../../contract/handler.js';

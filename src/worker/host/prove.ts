@@ -1,5 +1,6 @@
 /** The proof of a backend for all of an archive's models: its own, and those of its nodes. */
-import { type Archive, hasModel } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { hasModel } from '../../contract/archive-parts.js';
 import { shorten } from '../../contract/describe-value.js';
 import { atNode, TabServeError } from '../../contract/errors.js';
 import { batchContext } from './context.js';

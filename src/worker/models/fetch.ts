@@ -1,6 +1,7 @@
 /** Fetching an archive and, if it is a workflow, those of its nodes. */
 import { loadScript } from '../../shared/load-script.js';
-import { partsOf, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { partsOf } from '../../contract/archive-parts.js';
 import { formatOfEngine, type EngineName } from '../../contract/backends.js';
 import type { Precision } from '../../contract/precisions.js';
 import { fetchArchive, type ArchiveLocation, type ArchiveOptions } from './archive.js';

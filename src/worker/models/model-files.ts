@@ -1,4 +1,5 @@
-import { precisionOf, type Archive, type BlobFiles } from '../../contract/archive.js';
+import type { Archive, BlobFiles } from '../../contract/archive.js';
+import { precisionOf } from '../../contract/archive-parts.js';
 import { formatOfEngine, type EngineName, type ModelFormat } from '../../contract/backends.js';
 import { shorten } from '../../contract/describe-value.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';

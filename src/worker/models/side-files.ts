@@ -1,4 +1,5 @@
-import { archiveFor, type Archive } from '../../contract/archive.js';
+import type { Archive } from '../../contract/archive.js';
+import { archiveFor } from '../../contract/archive-parts.js';
 import { MODEL_FORMATS, type EngineName, type ModelFormat } from '../../contract/backends.js';
 import { expectedOf, type Source } from './sources/source.js';
 

@@ -1,5 +1,6 @@
 /** The archives of a workflow's nodes: a script of its own, since few archives have nodes. */
-import { allParts, type Archive, type FileProgress, type Part } from '../../contract/archive.js';
+import type { Archive, FileProgress } from '../../contract/archive.js';
+import { allParts, type Part } from '../../contract/archive-parts.js';
 import type { EngineName } from '../../contract/backends.js';
 import { atNode, messageOf, TabServeError } from '../../contract/errors.js';
 import { MAX_WORKFLOW_DEPTH, MAX_NODES } from '../../contract/limits.js';

@@ -1,6 +1,7 @@
 /** Opens Whisper and Moonshine of `test/models/tasks` as a worker does, with changed files and outputs. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { archiveFor, type ModelConfig } from '../../../src/contract/archive.ts';
+import type { ModelConfig } from '../../../src/contract/archive.ts';
+import { archiveFor } from '../../../src/contract/archive-parts.ts';
 import type { Tensors } from '../../../src/contract/tensors.ts';
 import { startEngine } from '../../../src/server/node/engines.ts';
 import type { Engine } from '../../../src/worker/engines/engine.ts';

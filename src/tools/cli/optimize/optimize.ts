@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve } from 'node:path';
-import { archiveFor, enginesOf, partsOf, type Archive, type Part } from '../../../contract/archive.js';
+import type { Archive } from '../../../contract/archive.js';
+import { archiveFor, enginesOf, partsOf, type Part } from '../../../contract/archive-parts.js';
 import { messageOf, TabServeError } from '../../../contract/errors.js';
 import { AGREEMENTS } from '../../../contract/precisions.js';
 import { loadHandler } from '../../../worker/handlers/registry.js';

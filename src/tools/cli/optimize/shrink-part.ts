@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Part } from '../../../contract/archive.js';
+import type { Part } from '../../../contract/archive-parts.js';
 import type { ModelFormat } from '../../../contract/backends.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { formatOf } from '../../../shared/model-url.js';

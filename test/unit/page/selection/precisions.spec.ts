@@ -11,7 +11,8 @@ import { Trial, type TrialOptions } from '../../../../src/page/selection/trial.t
 import type { Connection } from '../../../../src/page/workers/connection.ts';
 import { describeSkipped, SkipList } from '../../../../src/page/selection/choose.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
-import { precisionOf, type Archive } from '../../../../src/contract/archive.ts';
+import type { Archive } from '../../../../src/contract/archive.ts';
+import { precisionOf } from '../../../../src/contract/archive-parts.ts';
 import { BROWSER_CANDIDATES, type BackendName, type Candidate, type Probe } from '../../../../src/contract/backends.ts';
 import { HUB_PRECISIONS as PRECISIONS, type Precision } from '../../../../src/contract/precisions.ts';
 import type { StartRequest } from '../../../../src/contract/wire.ts';

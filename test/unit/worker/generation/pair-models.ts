@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@playwright/test';
-import { archiveFor, type ModelConfig } from '../../../../src/contract/archive.ts';
+import type { ModelConfig } from '../../../../src/contract/archive.ts';
+import { archiveFor } from '../../../../src/contract/archive-parts.ts';
 import { PredictionError } from '../../../../src/contract/errors.ts';
 import { startEngine } from '../../../../src/server/node/engines.ts';
 import type { GeneratedAnswer, GeneratedText, Prompt } from '../../../../src/worker/generation/answer.ts';

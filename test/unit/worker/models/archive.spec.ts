@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { archiveFor, type Integrity } from '../../../../src/contract/archive.ts';
+import type { Integrity } from '../../../../src/contract/archive.ts';
+import { archiveFor } from '../../../../src/contract/archive-parts.ts';
 import type { EngineName } from '../../../../src/contract/backends.ts';
 import { readDownloadSettings } from '../../../../src/page/options/download-settings.ts';
 import { fetchArchive, type ArchiveOptions } from '../../../../src/worker/models/archive.ts';

@@ -1,7 +1,8 @@
 // The archives of a workflow's nodes: where they are found, what is asked for, and what is wrong with them.
 import { createHash } from 'node:crypto';
 import { expect, test } from '@playwright/test';
-import { allParts, enginesOf, fileName, type Archive, type ModelConfig } from '../../../../src/contract/archive.ts';
+import type { Archive, ModelConfig } from '../../../../src/contract/archive.ts';
+import { allParts, enginesOf, fileName } from '../../../../src/contract/archive-parts.ts';
 import { loadHandler } from '../../../../src/worker/handlers/registry.ts';
 import { openFiles } from '../../../../src/worker/models/model-files.ts';
 import { readNodes } from '../../../../src/worker/models/nodes.ts';
