@@ -11,8 +11,8 @@ import type {
 } from '../../contract/handler-types.js';
 import type { Tensors } from '../../contract/tensors.js';
 import { diagnosis } from './log.js';
-import { Emitter } from './events.js';
-import { EventLog } from './log.js';
+import { ClientReports } from './client-reports.js';
+import { ClientSender } from './client-sender.js';
 import { ServingMetrics, type ClientMetrics } from '../metrics/client-metrics.js';
 import type { ClientEvents, Description, WorkerStatus } from '../requests/sender.js';
 import type { ClientFrames, FramesOptions } from '../streams/frame-source.js';
@@ -30,17 +30,14 @@ import type { KeptInput } from '../requests/retained-value.js';
 import { explainInput } from './explain.js';
 import { readList } from '../requests/requester.js';
 import { Initializer } from './initializer.js';
-import { checkWorkers } from './check-workers.js';
 import { Requester } from '../requests/requester.js';
 import type { FrameAnswer } from '../streams/frame-reader.js';
 import { answerFrames } from '../streams/frames.js';
 import { streamAnswer } from '../streams/answer-stream.js';
 import { Sequence, type SequenceOptions } from '../sequences/sequence.js';
-import type { Opening, Sender, SenderEvents } from '../requests/sender.js';
-import { LocalSender, type MakeLocalSender } from '../selection/local-sender.js';
+import type { Sender } from '../requests/sender.js';
 import { loadScript } from '../../shared/load-script.js';
 import type { ShareEnvironment } from '../sharing/election.js';
-import { scriptLimit } from '../selection/worker-opener.js';
 import { type OpenerOptions } from '../options/client-options.js';
 import { pageCores, type CoreBudget } from '../workers/budget.js';
 import { browserClock } from '../../shared/clock.js';
@@ -61,61 +58,45 @@ export interface ClientEnvironment {
 /** The page's side of a model: sends requests to its workers, and returns their answers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every client is a `Client`, whatever its handler
 export class Client<H extends Handler = any, Result = ResultOf<H>> implements AsyncDisposable {
-  readonly #options: OpenerOptions;
-  readonly #environment: ClientEnvironment;
-  readonly #warned = new Set<string>();
-  readonly #events = new Emitter<ClientEvents>(['backendchange', 'recover', 'fail', 'warn', 'response']);
-  readonly #log = new EventLog();
+  readonly #model: OpenerOptions['model'];
+  readonly #reports = new ClientReports();
   readonly #metrics: ServingMetrics;
   readonly #disposed: AbortController;
+  readonly #sending: ClientSender;
   readonly #requester: Requester;
   readonly #initializer: Initializer;
-  /** Makes a sender of this tab. */
-  readonly #makeLocalSender: MakeLocalSender;
-  /** The sender of this tab, until the client has joined a share. */
-  #sender: Sender;
-  /** Whether it has to join a share before it opens the model. */
-  #mustJoin: boolean;
-  /** Why this page cannot share a model, although the client has the option `share`. */
-  #alone: string | undefined;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, environment: ClientEnvironment = {}) {
-    this.#options = options;
-    this.#environment = environment;
-    this.#disposed = environment.disposed ?? new AbortController();
-    this.#mustJoin = options.share !== undefined && options.share !== false;
-    this.#metrics = new ServingMetrics(
-      () => this.#sender.archive?.manifest.model,
-      (message) => this.#warn(message),
-    );
-    const { cores = pageCores } = environment;
-    this.#makeLocalSender = (metrics, events) => new LocalSender({ factory, options, cores, metrics, events });
-    this.#sender = this.#makeLocalSender(this.#metrics, this.#senderEvents());
+    const { disposed = new AbortController(), cores = pageCores, isBuiltIn = false, shareEnvironment } = environment;
+    this.#model = options.model;
+    this.#disposed = disposed;
+    this.#metrics = new ServingMetrics(() => this.#sender.archive?.manifest.model, this.#reports.warn);
+    this.#sending = new ClientSender({
+      factory,
+      options,
+      cores,
+      metrics: this.#metrics,
+      events: this.#reports,
+      isBuiltIn,
+      shareEnvironment,
+      disposed: disposed.signal,
+    });
     this.#initializer = new Initializer({
-      disposed: this.#disposed.signal,
+      disposed: disposed.signal,
       isServing: () => this.#sender.serving,
-      open: (signal, onProgress) => this.#open({ signal, onProgress }),
+      open: (signal, onProgress) => this.#sending.open({ signal, onProgress }),
     });
     this.#requester = new Requester({
       sender: () => this.#sender,
       metrics: this.#metrics,
-      disposed: this.#disposed.signal,
+      disposed: disposed.signal,
       checkOpen: () => this.#checkOpen(),
-      onResponse: (response) => this.#events.emit('response', response),
+      onResponse: (response) => this.#reports.events.emit('response', response),
     });
   }
 
-  #senderEvents(): SenderEvents {
-    return {
-      backend: (backend) => this.#events.emit('backendchange', backend),
-      recover: (recovery) => this.#events.emit('recover', recovery),
-      fail: (error) => {
-        this.#log.add(error.message);
-        this.#events.emit('fail', error);
-      },
-      warn: (message) => this.#warn(message),
-      log: (message, since) => this.#log.add(message, since),
-    };
+  get #sender(): Sender {
+    return this.#sending.current;
   }
 
   /** The backend that runs the model, and why the preferred ones do not; undefined before `initialize`. */
@@ -148,7 +129,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /** Adds a listener. Returns a function that removes it. @throws `invalid-input` for an unknown event */
   on<E extends keyof ClientEvents>(event: E, listener: (event: ClientEvents[E]) => void): () => void {
-    return this.#events.on(event, listener);
+    return this.#reports.events.on(event, listener);
   }
 
   /**
@@ -161,40 +142,6 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    */
   async initialize(options: InitializeOptions = {}): Promise<void> {
     await this.#initializer.initialize(options);
-  }
-
-  /** Opens the model, or joins the tabs that share it if the option `share` is set and the page can do that. */
-  async #open(opening: Opening): Promise<void> {
-    checkWorkers(this.#environment.isBuiltIn === true);
-    if (this.#mustJoin) await this.#join(opening.signal);
-    await this.#sender.open(opening);
-  }
-
-  async #join(signal: AbortSignal): Promise<void> {
-    const script = async (): Promise<typeof import('../sharing/join.js').join> =>
-      (await import('../sharing/join.js')).join;
-    const join = await loadScript(script, scriptLimit(this.#options, signal));
-    const { shareEnvironment, isBuiltIn = false } = this.#environment;
-    const joined = await join(this.#options, {
-      environment: shareEnvironment,
-      isBuiltIn,
-      makeLocalSender: this.#makeLocalSender,
-      metrics: this.#metrics,
-      events: this.#senderEvents(),
-      signal: AbortSignal.any([signal, this.#disposed.signal]),
-    });
-    if ('alone' in joined) this.#alone = joined.alone;
-    else this.#sender = joined;
-    this.#mustJoin = false;
-  }
-
-  /** Reports a problem that does not stop anything, once, although each worker may find it. */
-  #warn(message: string): void {
-    if (this.#warned.has(message)) return;
-    this.#warned.add(message);
-    this.#log.add(message);
-    console.warn(`tabserve: ${message}`);
-    this.#events.emit('warn', { message });
   }
 
   /**
@@ -324,7 +271,8 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   async describe(): Promise<Description> {
     this.#checkOpen();
     const description = await this.#sender.describe();
-    return { ...description, ...(this.#alone !== undefined && { sharing: { role: 'alone', reason: this.#alone } }) };
+    const { alone } = this.#sending;
+    return { ...description, ...(alone !== undefined && { sharing: { role: 'alone', reason: alone } }) };
   }
 
   /**
@@ -354,7 +302,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    */
   diagnose(): string {
     const { archive, probe, backend } = this.#sender;
-    return diagnosis({ model: this.#options.model, archive, probe, backend, events: this.#log.entries });
+    return diagnosis({ model: this.#model, archive, probe, backend, events: this.#reports.entries });
   }
 
   /**
