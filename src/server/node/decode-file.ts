@@ -2,6 +2,7 @@ import type { Sharp } from 'sharp';
 import { TabServeError } from '../../contract/errors.js';
 import type { TypedArrayInput } from '../../contract/tensors.js';
 import type { FileDecoder } from '../../worker/images/encoded.js';
+import { divide255 } from '../../worker/images/alpha.js';
 
 /** The formats that sharp's prebuilt library decodes, of those that browsers do. */
 const DECODED = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']);
@@ -47,12 +48,6 @@ async function decodeCmyk(image: Sharp): Promise<TypedArrayInput> {
     data[at + 3] = 255;
   }
   return { data, dims };
-}
-
-/** Returns n / 255, rounded, for n in 0..65025. */
-function divide255(n: number): number {
-  const t = n + 128;
-  return ((t >> 8) + t) >> 8;
 }
 
 /** Returns an image's pixels, of as many channels as it has. */

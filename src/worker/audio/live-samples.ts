@@ -1,5 +1,6 @@
 import type { AudioInput } from '../../contract/audio.js';
 import { TabServeError } from '../../contract/errors.js';
+import type { Context } from '../../contract/handler.js';
 import { concatenate } from '../tensors/concatenate.js';
 import { checkDuration, openAudio } from './read-audio.js';
 import { Resampler, type ResamplerState } from './resampler.js';
@@ -44,4 +45,11 @@ export async function readPiece(
   const whole = samples.length - (samples.length % step);
   const live = { sampleRate, resampler: resampler.state, rest: samples.slice(whole) };
   return { samples: samples.slice(0, whole), live };
+}
+
+/** Returns what is known of the rows of a batch, by their indices; an empty map if nothing is yet. */
+export function rowsOf<Value>(batches: WeakMap<Context, Map<number, Value>>, context: Context): Map<number, Value> {
+  const rows = batches.get(context) ?? new Map<number, Value>();
+  batches.set(context, rows);
+  return rows;
 }

@@ -132,7 +132,8 @@ function textConfigOf(config: Json): Json {
   return [config['text_config'], config['decoder']].find(isRecord) ?? config;
 }
 
-function isToken(id: unknown): id is number {
+/** Returns whether a value may be the id of a token. */
+export function isToken(id: unknown): id is number {
   return Number.isSafeInteger(id) && (id as number) >= 0;
 }
 

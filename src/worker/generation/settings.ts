@@ -1,8 +1,5 @@
 /** What a request may set for an answer, in the words of transformers' `GenerationConfig`. */
-import type { Params } from '../../contract/handler.js';
 import { TabServeError } from '../../contract/errors.js';
-import { describeValue } from '../../contract/describe-value.js';
-import type { ConfigSchema } from '../../shared/schema.js';
 import type { Json } from '../../shared/hugging-face.js';
 import { readFileRules, stopStringsOf } from './file-rules.js';
 import type { Automaton } from './grammar/automaton.js';

@@ -3,6 +3,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { Context, Params } from '../../contract/handler.js';
 import type { Session, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { nextTask } from '../../shared/next-task.js';
+import { checkScores } from '../outputs/scores.js';
 import { slice } from '../tensors/tensors.js';
 import { loadHuggingFace, type HuggingFaceTokenizer } from '../text/hugging-face.js';
 import { IDS_INPUT, paddedLength, padRows, TEXT_INPUTS } from '../text/text-inputs.js';
@@ -92,6 +93,24 @@ export function differentTexts(
     }
   });
   return [...new Set(texts.flat())];
+}
+
+/**
+ * Returns a function that returns the labels of row `index`, and the logits of their texts.
+ * @param logits `[rows, texts]`, for the different texts of all rows
+ */
+export function labelLogits(
+  logits: Float32Array,
+  context: Context,
+  paramOf: (index: number) => ParamOf,
+): (index: number) => { readonly labels: readonly string[]; readonly logits: Float32Array } {
+  const columns = new Map(differentTexts(context, paramOf).map((text, column) => [text, column]));
+  return (index) => {
+    const param = paramOf(index);
+    const own = Float32Array.from(textsOf(param), (text) => logits[index * columns.size + columns.get(text)!]!);
+    checkScores(own, 'logits', false);
+    return { labels: labelsOf(param), logits: own };
+  };
 }
 
 /** A model that reads images or sounds together with texts: it fills the inputs for texts, and runs the model. */

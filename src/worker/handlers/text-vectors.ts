@@ -10,6 +10,12 @@ import type { TextInput } from './text-handler.js';
 /** SigLIP's parts have no projection. */
 const POOLED = 'pooler_output';
 
+/** Returns whether a row is a text, and not an image or a sound. */
+export function isText(input: unknown): input is TextInput {
+  if (input instanceof Blob) return input.type.startsWith('text/');
+  return typeof input === 'string' || (typeof input === 'object' && input !== null && 'text' in input);
+}
+
 /** The node `text`. */
 export type TextPart = NodeHandler<HandlerOf<'text_feature_extractor'>>;
 

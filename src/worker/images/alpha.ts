@@ -26,7 +26,7 @@ export function flatten(
 }
 
 /** Returns n / 255, rounded, for n in 0..65025. */
-function divide255(n: number): number {
+export function divide255(n: number): number {
   const t = n + 128;
   return ((t >> 8) + t) >> 8;
 }

@@ -54,6 +54,13 @@ export function softmax(logits: ArrayLike<number>): Float64Array {
   return probabilities;
 }
 
+/** Returns the index of the largest number; of the first one, if there are several. */
+export function indexOfLargest(numbers: ArrayLike<number>): number {
+  let best = 0;
+  for (let at = 1; at < numbers.length; at++) if (numbers[at]! > numbers[best]!) best = at;
+  return best;
+}
+
 /** Returns the logistic function of one logit, 1 / (1 + exp(−x)): a probability in 0..1. */
 export function logistic(logit: number): number {
   return 1 / (1 + Math.exp(-logit));

@@ -1,4 +1,5 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
+import { serverSentEvent } from './server-sent-event.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPart, partsOf, type Generated } from '../../../shared/generated-text.js';
 import type { ServedVersion } from '../../served-version.js';
@@ -143,7 +144,7 @@ async function* events(
   { head, served, withUsage }: { readonly head: object; readonly served: ServedVersion; readonly withUsage: boolean },
 ): AsyncGenerator<string> {
   const chunk = (choice: object, { logprobs = null, finishReason = null }: ChunkEnd = {}): string =>
-    event({
+    serverSentEvent({
       ...head,
       choices: [{ index: 0, ...choice, logprobs, finish_reason: finishReason }],
       ...(withUsage && { usage: null }),
@@ -166,13 +167,13 @@ async function* events(
       if (!result) continue;
       // Those of all tokens: which of them made a part, nobody tells.
       yield chunk(form.part('', 0), { logprobs: logprobsOf(form, result), finishReason: result.finishReason });
-      if (withUsage) yield event({ ...head, choices: [], usage: usageOf([result]) });
+      if (withUsage) yield serverSentEvent({ ...head, choices: [], usage: usageOf([result]) });
     }
     yield 'data: [DONE]\n\n';
   } catch (error) {
     // Before the first event, the response has the error's status.
     if (!hasBegun) throw error;
-    yield event(openAiError(error).body);
+    yield serverSentEvent(openAiError(error).body);
   }
 }
 
@@ -183,10 +184,6 @@ interface ChunkEnd {
 
 function logprobsOf(form: Form, { tokens }: Generated): object | null {
   return tokens ? form.logprobs(tokens) : null;
-}
-
-function event(data: unknown): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** @param count how many answers each prompt has */

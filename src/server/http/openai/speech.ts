@@ -1,4 +1,5 @@
 /** `/v1/audio/speech`: OpenAI's API of spoken texts. */
+import { serverSentEvent } from './server-sent-event.js';
 import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
@@ -117,19 +118,15 @@ async function* events(parts: AsyncIterable<Samples>, format: Format): AsyncGene
   let hasBegun = false;
   try {
     for await (const bytes of bytesOf(parts, format)) {
-      yield event({ type: 'speech.audio.delta', audio: toBase64(bytes) });
+      yield serverSentEvent({ type: 'speech.audio.delta', audio: toBase64(bytes) });
       hasBegun = true;
     }
-    yield event({ type: 'speech.audio.done', usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } });
+    yield serverSentEvent({ type: 'speech.audio.done', usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } });
   } catch (error) {
     // Before the first event, the response has the error's status.
     if (!hasBegun) throw error;
-    yield event(openAiError(error).body);
+    yield serverSentEvent(openAiError(error).body);
   }
-}
-
-function event(data: object): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** @throws the row's error; `invalid-input` if the handler does not speak */

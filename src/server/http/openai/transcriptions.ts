@@ -1,4 +1,5 @@
 /** `/v1/audio/transcriptions`: OpenAI's API of what is said in a recording. */
+import { serverSentEvent } from './server-sent-event.js';
 import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
@@ -195,7 +196,7 @@ async function* events(parts: AsyncIterable<unknown>, format: Format, served: Se
       for (const one of format === 'diarized_json'
         ? segmentEvents(result, served)
         : textEvents(part, result, hasParts)) {
-        yield event(one);
+        yield serverSentEvent(one);
         hasBegun = true;
       }
       hasParts = true;
@@ -203,7 +204,7 @@ async function* events(parts: AsyncIterable<unknown>, format: Format, served: Se
   } catch (error) {
     // Before the first event, the response has the error's status.
     if (!hasBegun) throw error;
-    yield event(openAiError(error).body);
+    yield serverSentEvent(openAiError(error).body);
   }
 }
 
@@ -221,10 +222,6 @@ function textEvents(part: unknown, result: Transcribed | undefined, hasParts: bo
 function segmentEvents(result: Transcribed | undefined, served: ServedVersion): readonly object[] {
   if (!result) return [];
   return [...speakerSegmentsOf(result.turns, served), { type: 'transcript.text.done', text: result.text }];
-}
-
-function event(data: object): string {
-  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** @throws the row's error; `invalid-input` if the handler does not write what is said */

@@ -7,7 +7,7 @@ import { failure } from './errors.js';
 import { formatPercent } from './format.js';
 import type { Filter, Filters, FilterTools } from './filter.js';
 import { escaped, toJson, toText } from './print.js';
-import { replaceText, split } from './text-methods.js';
+import { capitalize, replaceText, split } from './text-methods.js';
 import { asText, Dict, Markup, Tuple, type Value } from './values.js';
 
 /** Returns a text as it is, and another value printed: `Markup` stays. */
@@ -42,11 +42,6 @@ function withoutTags(text: string): string {
 }
 
 const escape: Filter = [[], (value, { budget }) => new Markup(escaped(value, budget))];
-
-function capitalize(own: string): string {
-  const [first = '', ...rest] = own;
-  return first.toUpperCase() + rest.join('').toLowerCase();
-}
 
 function indent(
   value: Value,

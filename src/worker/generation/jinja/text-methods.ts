@@ -135,7 +135,8 @@ function splitAtSpaces(own: string, limit: number, fromRight: boolean): string[]
   return [own.slice(0, last.index + last[0].length), ...words.slice(words.length - limit).map(([word]) => word)];
 }
 
-function capitalize(own: string): string {
+/** Returns a text whose first character is in upper case, and the others in lower case. */
+export function capitalize(own: string): string {
   const [first = '', ...rest] = own;
   return first.toUpperCase() + rest.join('').toLowerCase();
 }

@@ -1,3 +1,4 @@
+import { readVarint } from './protobuf.js';
 import { encode, encodeNumber, encodeText, join, type Pieces } from './protobuf-writer.js';
 
 /**
@@ -86,13 +87,9 @@ async function readField(reader: WindowReader, from: number, end: number): Promi
   const head = await reader.read({ from, to: Math.min(end, from + 2 * MAX_VARINT_BYTES) });
   let length = 0;
   const varint = (): number => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = head[length++];
-      if (byte === undefined || scale > 2 ** 63) throw new RangeError('a number runs past the end');
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
+    const varint = readVarint(head, length);
+    length = varint.end;
+    return varint.value;
   };
   const tag = varint();
   const [number, wire] = [Math.floor(tag / 8), tag % 8];

@@ -7,6 +7,17 @@ export interface Field {
   readonly whole: Uint8Array;
 }
 
+/** Reads a varint. Returns it with the position after it. @throws RangeError if it runs past the end */
+export function readVarint(bytes: Uint8Array, at: number): { readonly value: number; readonly end: number } {
+  let value = 0;
+  for (let scale = 1; ; scale *= 128) {
+    const byte = bytes[at++];
+    if (byte === undefined || scale > 2 ** 63) throw new RangeError('a number runs past the end');
+    value += (byte & 127) * scale;
+    if (byte < 128) return { value, end: at };
+  }
+}
+
 /**
  * Yields the fields of one protobuf message, whose bytes are not copied. Encoding: protobuf.dev, "Encoding".
  * @throws RangeError if a field runs past the end
@@ -14,13 +25,9 @@ export interface Field {
 export function* fields(bytes: Uint8Array): Generator<Field> {
   let at = 0;
   const varint = (): number => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++];
-      if (byte === undefined || scale > 2 ** 63) throw new RangeError('a number runs past the end');
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
+    const { value, end } = readVarint(bytes, at);
+    at = end;
+    return value;
   };
   while (at < bytes.length) {
     const from = at;

@@ -54,6 +54,11 @@ export abstract class TextLineHandler<Result> extends BaseHandler<ImageInput, Re
     return LINE_FORM;
   }
 
+  /** Returns the value of a key that only the config sets. */
+  protected setting<T>(key: string): T {
+    return (this.config[key] ?? this.defaults[key]) as T;
+  }
+
   override async preprocess(data: readonly Row<ImageInput>[], context: Context): Promise<Tensors> {
     const lines: (Raster | undefined)[] = [];
     for (const [index, row] of data.entries()) {

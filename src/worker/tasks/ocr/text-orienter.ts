@@ -77,23 +77,19 @@ export class TextOrienter extends TextLineHandler<LineOrientation> {
   }
 
   protected override tensorWidth(): number {
-    return this.#setting<readonly number[]>('size')[1]!;
-  }
-
-  #setting<T>(key: string): T {
-    return (this.config[key] ?? this.defaults[key]) as T;
+    return this.setting<readonly number[]>('size')[1]!;
   }
 
   /** Opens the model. @throws `model-config` if its input has another size, or its output has not two classes */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    const size = this.#setting<readonly number[]>('size');
+    const size = this.setting<readonly number[]>('size');
     this.#form = {
       height: size[0]!,
-      keepsRatio: this.#setting('keepsRatio'),
-      colorOrder: this.#setting('colorOrder'),
-      mean: this.#setting('mean'),
-      std: this.#setting('std'),
+      keepsRatio: this.setting('keepsRatio'),
+      colorOrder: this.setting('colorOrder'),
+      mean: this.setting('mean'),
+      std: this.setting('std'),
     };
     const own = this.inputInfo.dims.slice(-2);
     if (own.some((side, axis) => typeof side === 'number' && side !== size[axis]))

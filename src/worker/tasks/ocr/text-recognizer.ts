@@ -53,24 +53,20 @@ export class TextRecognizer extends TextLineHandler<ReadText> {
   /** Opens the model and reads the characters. @throws `model-config` if their number is not that of the classes */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
-    const text = await context.files.text(this.#setting<string>('charactersFile'));
+    const text = await context.files.text(this.setting<string>('charactersFile'));
     const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
     if (lines.at(-1) === '') lines.pop();
-    this.#characters = this.#setting<boolean>('space') ? [...lines, ' '] : lines;
+    this.#characters = this.setting<boolean>('space') ? [...lines, ' '] : lines;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const classes = this.outputInfo.dims.at(-1);
     if (typeof classes === 'number') this.#checkClasses(classes);
-  }
-
-  #setting<T>(key: string): T {
-    return (this.config[key] ?? this.defaults[key]) as T;
   }
 
   #checkClasses(classes: number): void {
     if (classes === this.#characters.length + 1) return;
     throw new TabServeError(
       'model-config',
-      `handler.charactersFile: the model has ${classes} classes, but the file's characters, with the blank${this.#setting<boolean>('space') ? ' and the space' : ''}, make ${this.#characters.length + 1}. It belongs to another model, or handler.space is wrong.`,
+      `handler.charactersFile: the model has ${classes} classes, but the file's characters, with the blank${this.setting<boolean>('space') ? ' and the space' : ''}, make ${this.#characters.length + 1}. It belongs to another model, or handler.space is wrong.`,
     );
   }
 

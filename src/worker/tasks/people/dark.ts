@@ -1,4 +1,4 @@
-import { largestOf } from './simcc.js';
+import { indexOfLargest } from '../../outputs/scores.js';
 
 /** The Gaussian that smooths a heat map: transformers' sigma and radius for a kernel of 11. */
 const [SIGMA, RADIUS] = [0.8, 5];
@@ -19,7 +19,7 @@ export function darkPoint(
   width: number,
   height: number,
 ): { readonly x: number; readonly y: number; readonly score: number } {
-  const best = largestOf(map);
+  const best = indexOfLargest(map);
   const [column, row] = [best % width, Math.floor(best / width)];
   const log = (right: number, down: number): number => {
     const [x, y] = [clamp(column + right, width), clamp(row + down, height)];

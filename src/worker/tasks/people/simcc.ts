@@ -1,3 +1,5 @@
+import { indexOfLargest } from '../../outputs/scores.js';
+
 /**
  * Returns where a SimCC model sees a point: the largest number of each axis's bins, as mmpose's `get_simcc_maximum`.
  * @param x the numbers of the bins from left to right @param y from top to bottom
@@ -8,13 +10,6 @@ export function simccPoint(
   x: Float32Array,
   y: Float32Array,
 ): { readonly x: number; readonly y: number; readonly score: number } {
-  const [column, row] = [largestOf(x), largestOf(y)];
+  const [column, row] = [indexOfLargest(x), indexOfLargest(y)];
   return { x: column / x.length, y: row / y.length, score: Math.min(x[column]!, y[row]!) };
-}
-
-/** Returns the index of the largest number; of the first one, if there are several. */
-export function largestOf(numbers: Float32Array): number {
-  let best = 0;
-  for (let at = 1; at < numbers.length; at++) if (numbers[at]! > numbers[best]!) best = at;
-  return best;
 }

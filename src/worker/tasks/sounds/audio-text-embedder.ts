@@ -10,7 +10,7 @@ import type { TextLengths } from '../../handlers/label-texts.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import type { TextInput } from '../../handlers/text-handler.js';
-import { openTextPart, textVectors, vectorOutput, type TextPart } from '../../handlers/text-vectors.js';
+import { openTextPart, textVectors, vectorOutput, type TextPart, isText } from '../../handlers/text-vectors.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
 import type { Embedding } from '../../outputs/embedding.js';
 import { AUDIO_TEXT_EMBEDDER_SCHEMA } from './schemas.js';
@@ -100,9 +100,4 @@ class AudioPart extends SoundHandler<Embedding> {
       dimensions: () => undefined,
     });
   }
-}
-
-function isText(input: AudioTextInput): boolean {
-  if (input instanceof Blob) return input.type.startsWith('text/');
-  return typeof input === 'string' || (typeof input === 'object' && input !== null && 'text' in input);
 }

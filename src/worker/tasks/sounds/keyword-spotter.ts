@@ -4,7 +4,7 @@ import type { Context } from '../../../contract/handler.js';
 import type { OnArrayBuffer, Session, Tensors } from '../../../contract/tensors.js';
 import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { readPiece, type LiveSamples } from '../../audio/live-samples.js';
+import { readPiece, rowsOf, type LiveSamples } from '../../audio/live-samples.js';
 import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
@@ -158,7 +158,7 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
     }
     const before = context.state(index) as LiveState | undefined;
     const { samples, live } = await readPiece(input, before, { rate: RATE, step: STEP, most: this.maxDuration });
-    mapOf(this.#live, context).set(index, live);
+    rowsOf(this.#live, context).set(index, live);
     return samples;
   }
 
@@ -183,7 +183,7 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
         context.heartbeat();
         if (step % STEPS_AT_ONCE === 0) await nextTask();
       }
-      mapOf(this.#after, context).set(row, heard);
+      rowsOf(this.#after, context).set(row, heard);
     }
     return { [this.outputInfo.name]: { dtype: 'float32', dims: [rows, most, count], data: output } };
   }
@@ -244,10 +244,4 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
       debounce: Math.ceil((value('debounceTime') * RATE) / STEP),
     };
   }
-}
-
-function mapOf<Value>(maps: WeakMap<Context, Map<number, Value>>, context: Context): Map<number, Value> {
-  const map = maps.get(context) ?? new Map<number, Value>();
-  maps.set(context, map);
-  return map;
 }

@@ -10,19 +10,18 @@ import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import {
   checkLabels,
   differentTexts,
-  labelsOf,
   LabelTexts,
-  textsOf,
   type LabelParams,
   type ParamOf,
   type TextLengths,
+  labelLogits,
 } from '../../handlers/label-texts.js';
 import type { Row } from '../../handlers/row.js';
 import { PREPROCESSOR } from '../../handlers/speech-files.js';
 import type { Classification } from '../../outputs/classification.js';
 import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
-import { checkScores, softmax, topK } from '../../outputs/scores.js';
+import { softmax, topK } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { TEXT_INPUTS } from '../../text/text-inputs.js';
 import { ZERO_SHOT_AUDIO_CLASSIFIER_SCHEMA } from './schemas.js';
@@ -117,13 +116,10 @@ export class ZeroShotAudioClassifier extends SoundHandler<Classification> {
   /** Converts the model's output, `[sounds, texts]`, to the labels of each sound. */
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => Classification {
     const logits = toFloats(numbersOf(outputs, this.outputInfo.name));
-    const columns = new Map(this.#allTexts(context).map((text, column) => [text, column]));
+    const own = labelLogits(logits, context, (index) => this.#paramOf(index, context));
     return (index) => {
-      const param = this.#paramOf(index, context);
-      const labels = labelsOf(param);
-      const own = Float32Array.from(textsOf(param), (text) => logits[index * columns.size + columns.get(text)!]!);
-      checkScores(own, 'logits', false);
-      return topK(softmax(own), labels.length).map(({ index: at, score }) => ({ label: labels[at]!, score }));
+      const { labels, logits } = own(index);
+      return topK(softmax(logits), labels.length).map(({ index: at, score }) => ({ label: labels[at]!, score }));
     };
   }
 

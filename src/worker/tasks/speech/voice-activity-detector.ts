@@ -1,5 +1,5 @@
 import type { Signature } from '../../../contract/task.js';
-import { readPiece, type LiveSamples } from '../../audio/live-samples.js';
+import { readPiece, rowsOf, type LiveSamples } from '../../audio/live-samples.js';
 import type { AudioInput } from '../../../contract/audio.js';
 import type { Context } from '../../../contract/handler.js';
 import type { OnArrayBuffer, Tensors } from '../../../contract/tensors.js';
@@ -142,8 +142,8 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
     if (context.sequenceId(index) === undefined) return await super.readRow(input, index, context);
     const before = context.state(index) as LiveState | undefined;
     const { samples, live } = await readPiece(input, before, { rate: RATE, step: WINDOW, most: this.maxDuration });
-    mapOf(this.#live, context).set(index, live);
-    if (before) mapOf(this.#voices, context).set(index, { context: before.context, state: before.state });
+    rowsOf(this.#live, context).set(index, live);
+    if (before) rowsOf(this.#voices, context).set(index, { context: before.context, state: before.state });
     return samples;
   }
 
@@ -152,7 +152,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
     if ('state' in inputs) return await this.model.run(inputs);
     const { data, dims } = inputs[this.inputInfo.name]!;
     const [rows, length] = dims as readonly [number, number];
-    const voices = mapOf(this.#voices, context);
+    const voices = rowsOf(this.#voices, context);
     const probabilities = await runWindows(
       this.model,
       Array.from({ length: rows }, (_, index) => ({
@@ -234,10 +234,4 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
 
 function silence(): Voice {
   return { context: new Float32Array(CONTEXT), state: new Float32Array(STATE) };
-}
-
-function mapOf<Value>(maps: WeakMap<Context, Map<number, Value>>, context: Context): Map<number, Value> {
-  const map = maps.get(context) ?? new Map<number, Value>();
-  maps.set(context, map);
-  return map;
 }

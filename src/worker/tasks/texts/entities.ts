@@ -1,4 +1,5 @@
 /** How tokens become entities: see `TokenClassifierParams`. */
+import { indexOfLargest } from '../../outputs/scores.js';
 export type AggregationStrategy = 'none' | 'simple' | 'first' | 'average' | 'max';
 
 /** A token of a text, and what a model makes of it. */
@@ -44,7 +45,7 @@ export interface EntityOptions {
 export function findEntities(tokens: readonly ScoredToken[], options: EntityOptions): readonly Entity[] {
   const { strategy, labelOf } = options;
   const labelled = ({ scores, word, start, end, index }: ScoredToken): Entity => {
-    const best = argmax(scores);
+    const best = indexOfLargest(scores);
     return { label: labelOf(best), score: scores[best]!, word, start, end, index };
   };
   if (strategy === 'none') return tokens.map(labelled);
@@ -67,8 +68,8 @@ function labelWord(
       ? tokens[0]!.scores
       : strategy === 'average'
         ? Array.from(tokens[0]!.scores, (_, label) => mean(tokens.map((token) => token.scores[label]!)))
-        : tokens[argmax(tokens.map((token) => token.scores[argmax(token.scores)]!))]!.scores;
-  const best = argmax(scores);
+        : tokens[indexOfLargest(tokens.map((token) => token.scores[indexOfLargest(token.scores)]!))]!.scores;
+  const best = indexOfLargest(scores);
   return { label: labelOf(best), score: scores[best]!, ...extent(tokens, join) };
 }
 
@@ -120,13 +121,6 @@ export function mergeWindows(entities: readonly Entity[]): readonly Entity[] {
     }
   }
   return previous ? [...merged, previous] : merged;
-}
-
-/** Returns the index of the largest number; the first of several. */
-function argmax(values: ArrayLike<number>): number {
-  let best = 0;
-  for (let at = 1; at < values.length; at++) if (values[at]! > values[best]!) best = at;
-  return best;
 }
 
 function mean(values: readonly number[]): number {

@@ -7,7 +7,7 @@ import { isRecord } from '../../../shared/schema.js';
 import { argmax } from '../../generation/sample.js';
 import { softmax } from '../../outputs/scores.js';
 import type { SpokenDetails } from '../../../contract/spoken-text.js';
-import { GENERATION_CONFIG, type ModelFacts } from '../../generation/model-facts.js';
+import { GENERATION_CONFIG, type ModelFacts, isToken } from '../../generation/model-facts.js';
 
 /** What is done with speech: it is written in its language, or in English. */
 export const SPEECH_TASKS = ['transcribe', 'translate'] as const;
@@ -206,10 +206,6 @@ function forcedOf(pairs: unknown): readonly (number | null)[] {
 
 function isMissing(value: unknown): value is undefined | null {
   return value === undefined || value === null;
-}
-
-function isToken(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function wrong(key: string, value: unknown, expected: string): TabServeError {

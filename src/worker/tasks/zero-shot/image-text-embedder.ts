@@ -9,7 +9,7 @@ import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import type { TextInput } from '../../handlers/text-handler.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
-import { openTextPart, textVectors, vectorOutput, type TextPart } from '../../handlers/text-vectors.js';
+import { openTextPart, textVectors, vectorOutput, type TextPart, isText } from '../../handlers/text-vectors.js';
 import { WorkflowHandler } from '../../handlers/workflow-handler.js';
 import { IMAGE_TEXT_EMBEDDER_SCHEMA } from './schemas.js';
 
@@ -79,9 +79,4 @@ export class ImageTextEmbedder extends WorkflowHandler<ImageTextInput, Embedding
     for (const [order, at] of images.entries()) answers[at] = pictures[order];
     return answers;
   }
-}
-
-function isText(input: ImageTextInput): boolean {
-  if (input instanceof Blob) return input.type.startsWith('text/');
-  return typeof input === 'string' || (typeof input === 'object' && input !== null && 'text' in input);
 }

@@ -6,20 +6,19 @@ import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { Classification } from '../../outputs/classification.js';
 import { numbersOf } from '../../outputs/rows.js';
-import { checkScores, sigmoid, softmax, topK } from '../../outputs/scores.js';
+import { sigmoid, softmax, topK } from '../../outputs/scores.js';
 import { concat, toFloats } from '../../tensors/tensors.js';
 import { IDS_INPUT, TEXT_INPUTS } from '../../text/text-inputs.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import {
   checkLabels,
   differentTexts,
-  labelsOf,
   LabelTexts,
   type TextLengths,
   siglipLengths,
-  textsOf,
   type LabelParams,
   type ParamOf,
+  labelLogits,
 } from '../../handlers/label-texts.js';
 import { firstColumns, labelVectors, logitsOf, type LabelVectors } from './label-vectors.js';
 import type { Row } from '../../handlers/row.js';
@@ -163,13 +162,10 @@ export class ZeroShotImageClassifier extends VisionHandler<Classification> {
   protected override rowResults(outputs: Tensors, context: Context): (index: number) => Classification {
     const output = numbersOf(outputs, this.outputInfo.name);
     const logits = toFloats(output);
-    const columns = new Map(this.#allTexts(context).map((text, column) => [text, column]));
+    const own = labelLogits(logits, context, (index) => this.#paramOf(index, context));
     return (index) => {
-      const param = this.#paramOf(index, context);
-      const labels = labelsOf(param);
-      const own = Float32Array.from(textsOf(param), (text) => logits[index * columns.size + columns.get(text)!]!);
-      checkScores(own, 'logits', false);
-      const scores = this.param('activation', index, context) === 'sigmoid' ? sigmoid(own) : softmax(own);
+      const { labels, logits } = own(index);
+      const scores = this.param('activation', index, context) === 'sigmoid' ? sigmoid(logits) : softmax(logits);
       return topK(scores, labels.length).map(({ index: at, score }) => ({ label: labels[at]!, score }));
     };
   }
