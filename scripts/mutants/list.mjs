@@ -94,7 +94,7 @@ export const MUTANTS = [
   ['worker/outputs/tracking/byte-track.ts', 'const MORE_TO_BEGIN = 0.1', 'const MORE_TO_BEGIN = 0'],
   ['worker/outputs/tracking/byte-track.ts', 'const DUPLICATE = 0.15', 'const DUPLICATE = 0.5'],
   ['worker/outputs/tracking/kalman.ts', 'isLost && at === AT_HEIGHT ? 0 : moved', 'moved'],
-  ['worker/outputs/tracking/one-euro.ts', '(size * seconds)', 'size'],
+  ['worker/tasks/people/one-euro.ts', '(size * seconds)', 'size'],
   ['worker/outputs/tracking/assignment.ts', 'if (rows > columns)', 'if (rows > columns + 1)'],
   // Boxes and scores.
   ['worker/outputs/boxes/nms.ts', 'iou(rival, candidate) > iouThreshold', 'iou(rival, candidate) >= iouThreshold'],

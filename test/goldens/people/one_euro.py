@@ -1,4 +1,4 @@
-"""Records what the authors' own 1€ filter makes of a walk at random: the expected values of src/worker/outputs/tracking/one-euro.ts.
+"""Records what the authors' own 1€ filter makes of a walk at random: the expected values of src/worker/tasks/people/one-euro.ts.
 
     pip install OneEuroFilter==0.2.1
     python test/goldens/people/one_euro.py

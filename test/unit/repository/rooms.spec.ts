@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { ROOMS, roomOf, violation } from '../../../scripts/lint/rooms.mjs';
 
@@ -46,4 +47,27 @@ test('imports point one way', () => {
   expect(violation('worker/handlers/embed.ts', classifier, 'lazy')).toContain('does not import worker/tasks/texts');
   expect(violation('worker/handlers/registry.ts', classifier, 'value')).toContain('does not import worker/tasks/texts');
   expect(violation('elsewhere/a.ts', 'contract/wire.ts', 'value')).toContain('in no room');
+});
+
+test('what only one folder of tasks uses lies in that folder', () => {
+  const imports = (file: string): readonly string[] =>
+    [...readFileSync(`src/${file}`, 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)\.js'/g)].map(
+      ([, path]) => `${join(dirname(file), path!).replaceAll('\\', '/')}.ts`,
+    );
+  const users = new Map<string, string[]>();
+  for (const file of files) for (const path of imports(file)) users.set(path, [...(users.get(path) ?? []), file]);
+  const isShared = (file: string): boolean => /^worker\/(handlers|outputs)\//.test(file);
+  /** Returns the rooms that use a file, also by way of other shared files. */
+  const roomsOf = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
+    seen.add(file);
+    const own = (users.get(file) ?? []).filter((one) => !seen.has(one));
+    return new Set(own.flatMap((one) => (isShared(one) ? [...roomsOf(one, seen)] : roomOf(one))));
+  };
+  const shared = files.filter(isShared);
+  expect([...roomsOf('worker/outputs/boxes/nms.ts')]).toContain('worker/tasks/detection');
+  const misplaced = shared.filter((file) => {
+    const [only, ...others] = roomsOf(file);
+    return others.length === 0 && only?.startsWith('worker/tasks/') === true;
+  });
+  expect(misplaced).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import type { Region } from '../../../contract/images.js';
 import { iou } from '../../outputs/boxes/nms.js';
 import { NO_TRACKS, track, type TrackerState } from '../../outputs/tracking/byte-track.js';
-import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from '../../outputs/tracking/one-euro.js';
+import { LANDMARK_SMOOTHING, oneEuro, type OneEuroState } from './one-euro.js';
 import { boxAround, type FoundLandmarks } from './found.js';
 import { boxOfRegion, hasInside } from './region.js';
 

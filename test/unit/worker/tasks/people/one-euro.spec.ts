@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { oneEuro, type OneEuroState } from '../../../../../src/worker/outputs/tracking/one-euro.ts';
+import { oneEuro, type OneEuroState } from '../../../../../src/worker/tasks/people/one-euro.ts';
 
 interface Case {
   readonly size: number;
