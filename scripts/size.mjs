@@ -16,18 +16,18 @@ const dist = fileURLToPath(new URL('../dist/', import.meta.url));
  */
 const LIMITS = [
   // Until every script was counted that the browser loads at once, not the first of four alone, it was 19.
-  // 0.1 of it is what the workers do, for DevTools.
-  { what: 'page: import { load }', limit: 24.1, measure: () => page(atOnce) },
+  // 0.1 of it is what the workers do, for DevTools; 0.1 that a client's reports and its sender are classes.
+  { what: 'page: import { load }', limit: 24.2, measure: () => page(atOnce) },
   {
     what: 'page: all scripts, those of frames, audio files and sharing too',
     // 0.7 of it are the Hub's addresses, 0.2 the file system for what the Cache API refuses, 0.2 what the workers do.
-    limit: 53.9,
+    limit: 54,
     measure: () => page((chunks) => chunks),
   },
   {
     what: "page: import { useModel }, without React's own code",
     // 0.1 of it are the arguments that the hooks of all frameworks read alike.
-    limit: 26,
+    limit: 26.1,
     measure: () => page(atOnce, 'useModel', 'react'),
   },
   {
@@ -94,7 +94,7 @@ const LIMITS = [
   // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
   // 87 less: docblocks that declarations have are no longer in the modules, too.
-  { what: 'the build', limit: 3009, measure: all },
+  { what: 'the build', limit: 3010, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -67,7 +67,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
   readonly #initializer: Initializer;
 
   constructor(factory: WorkerFactory, options: OpenerOptions, environment: ClientEnvironment = {}) {
-    const { disposed = new AbortController(), cores = pageCores, isBuiltIn = false, shareEnvironment } = environment;
+    const { disposed = new AbortController(), cores = pageCores, isBuiltIn = false } = environment;
     this.#model = options.model;
     this.#disposed = disposed;
     this.#metrics = new ServingMetrics(() => this.#sender.archive?.manifest.model, this.#reports.warn);
@@ -78,7 +78,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       metrics: this.#metrics,
       events: this.#reports,
       isBuiltIn,
-      shareEnvironment,
+      environment: environment.shareEnvironment,
       disposed: disposed.signal,
     });
     this.#initializer = new Initializer({
@@ -91,7 +91,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
       metrics: this.#metrics,
       disposed: disposed.signal,
       checkOpen: () => this.#checkOpen(),
-      onResponse: (response) => this.#reports.events.emit('response', response),
+      onResponse: (response) => this.#reports.emit('response', response),
     });
   }
 
@@ -129,7 +129,7 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
 
   /** Adds a listener. Returns a function that removes it. @throws `invalid-input` for an unknown event */
   on<E extends keyof ClientEvents>(event: E, listener: (event: ClientEvents[E]) => void): () => void {
-    return this.#reports.events.on(event, listener);
+    return this.#reports.on(event, listener);
   }
 
   /**

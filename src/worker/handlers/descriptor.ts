@@ -7,14 +7,10 @@ interface Configurable extends HandlerDescriptor {
   readonly schema?: ConfigSchema;
 }
 
-/** Returns what the rows of a handler are. */
-export function inputKindOf(handler: object): HandlerDescriptor['takes'] {
-  return (handler.constructor as Configurable).takes;
-}
-
-/** Returns what a handler makes of a row; undefined if its class does not say it. */
-export function resultKindOf(handler: object): HandlerDescriptor['makes'] {
-  return (handler.constructor as Configurable).makes;
+/** Returns what the rows of a handler are, and what it makes of them; undefined for what its class does not say. */
+export function kindsOf(handler: object): Pick<HandlerDescriptor, 'takes' | 'makes'> {
+  const { takes, makes } = handler.constructor as Configurable;
+  return { takes, makes };
 }
 
 /**

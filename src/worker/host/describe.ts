@@ -1,7 +1,7 @@
 import type { Context, Handler, ModelInfo } from '../../contract/handler.js';
 import type { Session, TensorInfo } from '../../contract/tensors.js';
 import { atNode, messageOf, TabServeError } from '../../contract/errors.js';
-import { inputKindOf, resultFormsOf, resultKindOf } from '../handlers/descriptor.js';
+import { kindsOf, resultFormsOf } from '../handlers/descriptor.js';
 import { batchContext } from './context.js';
 import type { OpenHandler } from './open-handlers.js';
 
@@ -39,8 +39,7 @@ async function describeModel(handler: Handler, name: string, context: Context): 
   }
   return {
     handler: name,
-    takes: inputKindOf(handler),
-    makes: resultKindOf(handler),
+    ...kindsOf(handler),
     resultForms: resultFormsOf(handler),
     inputs: model?.inputs,
     outputs: model?.outputs.map(({ name, dtype, dims }) => ({ name, dtype, dims })),

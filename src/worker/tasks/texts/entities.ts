@@ -1,5 +1,6 @@
-/** How tokens become entities: see `TokenClassifierParams`. */
 import { indexOfLargest } from '../../outputs/scores.js';
+
+/** How tokens become entities: see `TokenClassifierParams`. */
 export type AggregationStrategy = 'none' | 'simple' | 'first' | 'average' | 'max';
 
 /** A token of a text, and what a model makes of it. */

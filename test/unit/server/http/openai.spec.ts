@@ -5,7 +5,7 @@ import { APIUserAbortError, type OpenAI } from 'openai-node20';
 import type { HandlerClass } from '../../../../src/contract/handler.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import { checkPrompt } from '../../../../src/worker/generation/prompt.ts';
-import { resultKindOf } from '../../../../src/worker/handlers/descriptor.ts';
+import { kindsOf } from '../../../../src/worker/handlers/descriptor.ts';
 import { BUILT_IN } from '../../../../src/worker/tasks/index.ts';
 import { pending } from '../../support/fake-client.ts';
 import { failureOf, faked, USAGE, WRITER } from '../../support/openai-client.ts';
@@ -234,7 +234,7 @@ test('the classes of the handlers say what they make', async () => {
   } as const;
   for (const [name, kind] of Object.entries(made)) {
     const Class: HandlerClass = await BUILT_IN[name as keyof typeof made].load();
-    expect.soft([name, Class.makes, resultKindOf(new Class())]).toEqual([name, kind, kind]);
+    expect.soft([name, Class.makes, kindsOf(new Class()).makes]).toEqual([name, kind, kind]);
   }
 });
 
