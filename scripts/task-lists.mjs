@@ -229,6 +229,8 @@ function architectureList(handlers) {
     const byEnding = {};
     for (const name of classes) {
       const [ending, byName] = endings.find(([one]) => name.endsWith(one)) ?? [];
+      // A class that a handler names in full is that handler's, whatever the file says: the handler may be newer.
+      if (ending === name) continue;
       if (byName === (handler ?? undefined) && (handler || !name.endsWith('Model'))) continue;
       const end = ending ?? /(?:For[A-Z]\w*|Model)$/.exec(name)?.[0] ?? '';
       (byEnding[end] ??= []).push(name.slice(0, name.length - end.length));

@@ -7,6 +7,7 @@ import { paramSchemas } from '../../../scripts/param-schemas.mjs';
 import { taskLists } from '../../../scripts/task-lists.mjs';
 import * as budget from '../../../src/page/workers/budget.ts';
 import type { Manifest } from '../../../src/contract/archive.ts';
+import type { HandlerClass } from '../../../src/contract/handler.ts';
 import * as errors from '../../../src/contract/errors.ts';
 import * as meanings from '../../../src/contract/error-meanings.ts';
 import * as settings from '../../../src/contract/settings.ts';
@@ -48,6 +49,23 @@ test('what is known of a handler before its class is loaded is what the class sa
   const advice = 'npm run generate makes it anew';
   const lists = await taskLists(async (path) => (await import(`../../../${path}`)) as Record<string, unknown>);
   for (const [path, list] of Object.entries(lists)) expect(text(path), advice).toBe(list);
+});
+
+test('a class of transformers that a handler names in full is that handler’s, though the list of classes has none', async () => {
+  const lists = async (own: readonly string[]): Promise<string> => {
+    const all = await taskLists(async (path) => {
+      const module = (await import(`../../../${path}`)) as Record<string, unknown>;
+      if (!path.endsWith('/depth-estimator.ts')) return module;
+      class DepthEstimator extends (module['DepthEstimator'] as HandlerClass) {
+        static readonly huggingFace = { architectures: ['ForDepthEstimation', ...own] };
+      }
+      return { DepthEstimator };
+    });
+    return all['src/worker/tasks/architectures.ts']!;
+  };
+  // The ending alone is not enough: classes of other tasks may have it.
+  expect(await lists(['ForKeypointDetection'])).toContain("task: 'keypoint detection', ending");
+  expect(await lists(['SuperPointForKeypointDetection'])).not.toContain('SuperPoint');
 });
 
 test('a handler is called as its class is, in TorchServe’s case, and says what it takes', async () => {
