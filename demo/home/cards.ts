@@ -38,7 +38,7 @@ export function cards(): HTMLElement {
     ),
     group(
       'Hear',
-      card('speech', 'Speech', 'Finds and writes what is said, in a recording or live.', voice()),
+      card('speech', 'Speech', 'Finds speech and transcribes it, in a recording or live.', voice()),
       yourModel('Voices'),
     ),
     group(

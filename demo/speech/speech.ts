@@ -238,7 +238,7 @@ function mount(announce: (text: string) => void): Exhibited {
       const { handler: is } = await opened.describe();
       if (signal.aborted) return void opened.dispose();
       const params = RECOGNIZERS.has(is) ? await paramsOf(opened as never, is, signal) : {};
-      const says = `${of} (${is}) ${RECOGNIZERS.has(is) ? 'writes what is said' : 'says who speaks'}, on ${on(opened)}.`;
+      const says = `${of} (${is}) ${RECOGNIZERS.has(is) ? 'transcribes' : 'says who speaks'}, on ${on(opened)}.`;
       const named = { model: literal(isRemote ? `https://huggingface.co/${of}` : `/models/${of}/`), handler: is };
       // What asks the model before it ends with it.
       hearing.abort();

@@ -51,7 +51,7 @@ const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await expect(page.locator('.top-share')).toHaveText('8.1 s of 13.9 s', SLOW);
     await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/write-whisper-words');
     await page.getByRole('button', { name: 'Open it' }).click(SLOW);
-    await expect(page.getByRole('list', { name: 'Models in use' })).toContainText('writes what is said', SLOW);
+    await expect(page.getByRole('list', { name: 'Models in use' })).toContainText('transcribes', SLOW);
   },
   async Voices(page) {
     await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/speak-speecht5');

@@ -941,7 +941,7 @@ test('speech: a recording, its words, who says them, a file that is no audio, an
     await page.getByRole('button', { name: 'Open it' }).click(SLOW);
     await expect(page.getByRole('list', { name: 'Models in use' })).toContainText(`${folder} (${says}`, SLOW);
   };
-  await opens('write-whisper-words', 'speech_to_text) writes what is said');
+  await opens('write-whisper-words', 'speech_to_text) transcribes');
   await expect(words).not.toContainText('the fan', SLOW);
   await opens('diarize-alone', 'speaker_diarizer) says who speaks');
   await expect(words.getByText(/^Speaker \d$/).first()).toBeVisible(SLOW);

@@ -12,7 +12,7 @@ import { SharedSender, type SharedSenderOptions } from './shared-sender.js';
 export interface JoinOptions extends Pick<SharedSenderOptions, 'makeLocalSender' | 'metrics' | 'events'> {
   /** What sharing needs of the browser; or why that is missing. @default what the browser has */
   readonly environment: ShareEnvironment | string | undefined;
-  /** Whether the worker is the built-in one; one of the app's own is told apart by the share's name only. */
+  /** Whether the worker is the built-in one. Two workers of the app's own differ only by the share's name. */
   readonly isBuiltIn: boolean;
   /** Aborts when nobody waits for it any more, and when the client is disposed of. */
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ import { type Picture, isBitmap, isFrame } from '../requests/pictures.js';
 import { videoFrames } from './video-frames.js';
 
 /**
- * Where `client.frames` takes its frames from: a `<video>`, playing whatever it plays; a video track, such as a
+ * Where `client.frames` takes its frames from: a `<video>`, whatever its source; a video track, such as a
  * camera's, or a MediaStream that has one; or a ReadableStream of frames or bitmaps.
  */
 export type FrameSource = HTMLVideoElement | MediaStreamTrack | MediaStream | ReadableStream<VideoFrame | ImageBitmap>;

@@ -84,7 +84,7 @@ const INFERENCE: readonly Operation[] = [
     '/v1/audio/transcriptions',
     'post',
     'transcriptions',
-    "Writes what is said in a recording: OpenAI's API.",
+    "Transcribes a recording: OpenAI's API.",
     { body: 'form', answer: 'any' },
   ],
   ['/v1/audio/speech', 'post', 'speech', "Speaks a text: OpenAI's API.", { ...JSON_BODY, answer: 'any' }],

@@ -6,7 +6,7 @@ import { withImages, withSounds } from './pictures.js';
 import { FieldError, wrongField, wrongValue, type Body } from './request.js';
 
 /**
- * Returns the conversation of a request. A message of the developer is one of the system, and one that calls tools may
+ * Returns the conversation of a request. A developer message counts as a system message, and one that calls tools may
  * have null as its content.
  * @param medium what its contents may have besides texts
  * @throws `invalid-input` naming the part that is wrong, such as `messages[0].content`

@@ -11,7 +11,7 @@ const MAKES_NONE: Readonly<Record<ResultKind, string>> = {
   vector: 'makes no vectors of texts',
   ranking: 'ranks no texts',
   speech: 'speaks no text',
-  transcript: 'does not write what is said in a recording',
+  transcript: 'transcribes no recordings',
 };
 
 /** @throws `invalid-input` if the model makes something else for certain */

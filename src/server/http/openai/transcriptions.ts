@@ -1,4 +1,4 @@
-/** `/v1/audio/transcriptions`: OpenAI's API of what is said in a recording. */
+/** `/v1/audio/transcriptions`: OpenAI's API that transcribes recordings. */
 import { serverSentEvent } from './server-sent-event.js';
 import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
@@ -224,7 +224,7 @@ function segmentEvents(result: Transcribed | undefined, served: ServedVersion): 
   return [...speakerSegmentsOf(result.turns, served), { type: 'transcript.text.done', text: result.text }];
 }
 
-/** @throws the row's error; `invalid-input` if the handler does not write what is said */
+/** @throws the row's error; `invalid-input` if the handler transcribes no recordings */
 function transcribed(result: unknown, served: ServedVersion): Transcribed {
   if (result instanceof PredictionError) throw result;
   if (isPlainObject(result) && typeof result['text'] === 'string') return result as unknown as Transcribed;

@@ -2,7 +2,7 @@
 import { anyOf, choice, oneOf, optional, repeat, sequence, text, type Grammar, type Rule } from './grammar.js';
 import { decimalOf } from './numbers.js';
 
-/** Digits are told apart by this many remainders at most. */
+/** The maximum number of remainders that the digits so far may have. */
 const MAX_STATES = 2000;
 
 /**

@@ -14,7 +14,7 @@ const MAX_DEPTH = 200;
 const MAX_BITS = 15_000;
 
 /**
- * What one rendering may still use. A template is a program of somebody else's: one that does not end must not stop the
+ * What one rendering may still use. A template is somebody else's program: one that does not end must not stop the
  * worker, and nothing else runs meanwhile.
  */
 export class Budget {

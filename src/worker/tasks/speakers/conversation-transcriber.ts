@@ -112,7 +112,7 @@ export class ConversationTranscriber extends WorkflowHandler<AudioInput, Convers
     if (!isSpoken(spoken))
       throw new TabServeError(
         'model-config',
-        'The node "recognizer" does not write what is said: expected a model of speech_to_text or speech_recognizer. If it is one, name its handler: nodes: { recognizer: { archive: …, handler: speech_to_text } }.',
+        'The node "recognizer" transcribes no recordings: expected a model of speech_to_text or speech_recognizer. If it is one, name its handler: nodes: { recognizer: { archive: …, handler: speech_to_text } }.',
       );
     const { text, parts = [] } = spoken;
     return { duration: length / sampleRate, ...spoken, parts, turns: joinSpeakers({ text, parts }, turns) };

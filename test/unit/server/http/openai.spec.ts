@@ -761,6 +761,6 @@ test('what is wrong with a request for a transcript is an error that names its f
     'invalid_request_error',
     'model',
     null,
-    expect.stringMatching(/does not write what is said/),
+    expect.stringMatching(/transcribes no recordings/),
   ]);
 });

@@ -69,7 +69,7 @@ test('a row that fails, fails alone: what is no sound, and a node that writes no
   const { handler: other } = await transcriber([{ label: 'dog', score: 1 }]);
   expect((await other.handle([recording]))[0]).toMatchObject({
     code: 'model-config',
-    message: expect.stringMatching(/"recognizer" does not write what is said: expected a model of speech_to_text/),
+    message: expect.stringMatching(/"recognizer" transcribes no recordings: expected a model of speech_to_text/),
   });
   const failed = await transcriber(SPOKEN, new PredictionError('invalid-input', 'It is too short.'));
   expect((await failed.handler.handle([recording]))[0]).toMatchObject({ node: 'diarizer', code: 'invalid-input' });
