@@ -58,9 +58,6 @@ export const MAX_NODES = 32;
 /** The maximum number of workflows that may lie in one another. */
 export const MAX_WORKFLOW_DEPTH = 4;
 
-/** The maximum number of threads of an engine. */
-export const MAX_THREADS = 64;
-
 /**
  * The maximum number of values of a config in YAML, and under one key of a section of a config, at any depth. Labels may also be in
  * a file.
