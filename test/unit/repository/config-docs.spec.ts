@@ -57,7 +57,7 @@ test('a class of transformers that a handler names in full is that handler’s, 
       const module = (await import(`../../../${path}`)) as Record<string, unknown>;
       if (!path.endsWith('/depth-estimator.ts')) return module;
       class DepthEstimator extends (module['DepthEstimator'] as HandlerClass) {
-        static readonly huggingFace = { architectures: ['ForDepthEstimation', ...own] };
+        static override readonly huggingFace = { architectures: ['ForDepthEstimation', ...own] };
       }
       return { DepthEstimator };
     });
