@@ -15,7 +15,7 @@ import type { RemoteServer } from './remote.js';
 import type { Tensors } from './tensors.js';
 
 /** A page and a worker of different protocols refuse each other. */
-export const PROTOCOL = 20;
+export const PROTOCOL = 21;
 
 /** The worker's first message, sent when it can listen. */
 export interface ReadyMessage {
@@ -47,6 +47,7 @@ export type BuiltInConnectMessage = Omit<ConnectMessage, 'calls'>;
  * - `unheld`: there are no locks.
  * - `unreadable`: the worker received a message that it cannot read.
  * - `heartbeat`: the worker is making progress.
+ * - `step`: the worker begins or ends a step that nothing but its own end can stop, such as a model's regular expression.
  * - `lost`: the worker's GPU was lost.
  * - `progress`: the worker has downloaded more of a file.
  * - `compiled`: the worker has compiled its engine, whose code later workers of the page need not compile again.
@@ -57,11 +58,21 @@ export type WorkerEvent =
   | { readonly type: 'held' | 'unheld' | 'unreadable' | 'stored' }
   /** `id`: the batch that makes progress; undefined for the worker as a whole. */
   | { readonly type: 'heartbeat'; readonly id: string | undefined }
+  /** `step`: which one has begun; undefined: it has ended. */
+  | { readonly type: 'step'; readonly step: LimitedStep | undefined }
   | { readonly type: 'lost'; readonly why: string }
   | { readonly type: 'warn'; readonly message: string }
   /** `planned`: the worker has reported every file that it will download. */
   | { readonly type: 'progress'; readonly progress: FileProgress; readonly planned: boolean }
   | { readonly type: 'compiled'; readonly candidate: CandidateName; readonly compiled: CompiledFile };
+
+/** Code of a model's files that a worker runs within a time limit. */
+export interface LimitedStep {
+  /** The file, and what of it runs: how the error begins. */
+  readonly name: string;
+  /** What to do if it takes too long. */
+  readonly remedy: string;
+}
 
 /** An engine's `.wasm`, compiled. It is sent without a copy: the threads of a page share compiled code. */
 export interface CompiledFile {

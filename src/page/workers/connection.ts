@@ -8,6 +8,7 @@ import type {
   HandleAnswer,
   HandleRequest,
   ChunkMessage,
+  LimitedStep,
   WorkerApi,
   WorkerEvent,
 } from '../../contract/wire.js';
@@ -30,6 +31,9 @@ const CLOSING_MS = 1000;
  * before it downloads or computes anything.
  */
 const FIRST_SIGN_SECONDS = 5;
+
+/** Seconds within which code of a model's files must end: a tokenizer's expressions and a chat template take milliseconds. */
+const MAX_STEP_SECONDS = 4;
 
 type Proxies = Pick<Remote<WorkerApi>, keyof WorkerApi>;
 
@@ -68,6 +72,8 @@ export class Connection {
   /** The answers to calls with frames. Until they come, the worker has the frames. */
   readonly #withFrames = new Set<Promise<unknown>>();
   readonly #watchdog: Watchdog;
+  /** Watches the step that runs. */
+  #step: Watchdog | undefined;
   readonly #ended = new AbortController();
   /** Ends all listening. */
   readonly #listening = new AbortController();
@@ -94,6 +100,7 @@ export class Connection {
     events.port1.addEventListener(
       'message',
       ({ data }: MessageEvent<WorkerEvent>) => {
+        if (data.type === 'step') return this.#limitStep(data.step);
         this.#watchdog.beat(data.type === 'heartbeat' ? data.id : undefined);
         if (data.type === 'unheld') lives();
         if (data.type === 'held') void this.#watchLock(life).then(lives, () => {});
@@ -222,6 +229,13 @@ export class Connection {
     if (!this.#error) void method(this.#methods).catch(() => {});
   }
 
+  /** Ends the worker if the step that has begun takes too long. */
+  #limitStep(step: LimitedStep | undefined): void {
+    this.#step?.stop();
+    this.#step = step === undefined ? undefined : new Watchdog(MAX_STEP_SECONDS, () => this.close(endless(step)));
+    this.#step?.watch(undefined);
+  }
+
   /** Records whether the worker waits for the page with the call of this id, so that its silence means nothing. */
   setPaused(id: string, isPaused: boolean): void {
     this.#watchdog.setPaused(id, isPaused);
@@ -241,6 +255,7 @@ export class Connection {
     if (this.#error) return;
     this.#error = error;
     this.#watchdog.stop();
+    this.#step?.stop();
     this.#listening.abort();
     this.#ended.abort(error);
     for (const reject of this.#pending) reject(error);
@@ -285,6 +300,14 @@ export class Connection {
 function silent(seconds: number): TabServeError {
   const cause = new TabServeError('timeout', `It had no heartbeat for ${seconds} s.`);
   return new TabServeError('worker-lost', `The worker ended: it had no heartbeat for ${seconds} s.`, { cause });
+}
+
+/** Returns the error of a worker that is ended because a step of it does not end. */
+function endless({ name, remedy }: LimitedStep): TabServeError {
+  return new TabServeError(
+    'model-config',
+    `${name} takes longer than ${MAX_STEP_SECONDS} s, so the worker was ended. ${remedy}`,
+  );
 }
 
 /** Returns whether an input is a frame, or contains one. */

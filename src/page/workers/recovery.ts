@@ -1,6 +1,6 @@
 import type { Recovery } from '../requests/sender.js';
 import { candidateName, type Candidate, type Skipped } from '../../contract/backends.js';
-import { TabServeError } from '../../contract/errors.js';
+import { blameOf, TabServeError } from '../../contract/errors.js';
 import type { Job, Loss } from '../requests/job.js';
 
 /** A loss that is not healed yet. */
@@ -20,8 +20,8 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
 /**
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost
  * two workers in which it was alone is to blame, and is rejected; so a job that lost its first worker together with
- * others is replayed twice at most. One that was alone in a worker that ran out of time is rejected at once: it would
- * take the same time again. It also rejects jobs whose input is gone; explanations that have lost two workers,
+ * others is replayed twice at most. One that was alone in a worker that ran out of time, or that the model's files
+ * kept from ending, is rejected at once: it would take the same time again. It also rejects jobs whose input is gone; explanations that have lost two workers,
  * whatever ran beside them; and streams of which a chunk was read, unless the answer can continue after it, because
  * another run may send other chunks.
  * @returns the jobs to replay
@@ -30,6 +30,10 @@ export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
   return jobs.filter((job) => {
     if (loss.alone && isTimeout(loss.error)) {
       job.reject(tookTooLong(loss.error));
+      return false;
+    }
+    if (loss.alone && blameOf(loss.error.code) === 'archive') {
+      job.reject(loss.error);
       return false;
     }
     const before = job.isExplanation ? job.losses[0] : loss.alone && job.losses.find(({ alone }) => alone);

@@ -3,6 +3,7 @@ import type { Files } from '../../contract/archive.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { withJoinedParts, withParsedArguments, type Chat } from '../../shared/chat.js';
+import { limitedStep } from '../../shared/limited-step.js';
 import { loadScript } from '../../shared/load-script.js';
 import { isRecord } from '../../shared/schema.js';
 import { readTokenizerConfig, specialTokensOf, TOKENIZER_CONFIG } from '../text/tokenizer-config.js';
@@ -110,12 +111,14 @@ function render(template: Template, special: Readonly<Record<string, unknown>>, 
   }
 }
 
+/** A template counts what it does. This also limits what it does not count. */
+const STEP = { name: 'The chat template of the model', remedy: 'Shorten the conversation.' };
+
 function renderOne(template: Template, special: Readonly<Record<string, unknown>>, chat: Chat): string {
   const isOpen = isContinued(chat);
   const { messages, tools } = isOpen ? continueLast(chat) : chat;
-  const text = told('of the model', () =>
-    template.render({ documents: null, ...special, messages, tools: tools ?? null, add_generation_prompt: !isOpen }),
-  );
+  const variables = { documents: null, ...special, messages, tools: tools ?? null, add_generation_prompt: !isOpen };
+  const text = told('of the model', () => limitedStep(STEP, () => template.render(variables)));
   return isOpen ? cut(text, lastText(chat)) : text;
 }
 

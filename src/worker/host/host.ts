@@ -22,6 +22,7 @@ import type {
 import { envelope } from '../../contract/error-data.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Engine, Engines } from '../engines/engine.js';
+import { announceSteps } from '../../shared/limited-step.js';
 import { timed } from '../../shared/spans.js';
 import type { ManifestFound } from '../models/archive.js';
 import { hashWorkflow } from '../models/fetch.js';
@@ -85,6 +86,7 @@ export class Host implements WorkerApi {
     this.#options = options;
     this.#platform = options.platform ?? browserPlatform();
     const { engines, emit, sendChunk } = options;
+    announceSteps((step) => emit({ type: 'step', step }));
     this.#batches = new Batches(emit, sendChunk, this.#largerRuns);
     this.#downloads = new Downloads(emit, this.#platform.fetch);
     this.#engines = new EngineStarter({ engines, platform: this.#platform, downloads: this.#downloads, emit });

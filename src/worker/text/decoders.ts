@@ -3,7 +3,7 @@ import { isCount } from './check-tokenizer.js';
 import { cleanUp } from './clean-up.js';
 import { checkReplaced } from './limits.js';
 import { unknownStep } from './encoding/normalize.js';
-import { toRegExp, type PatternJson } from './encoding/patterns.js';
+import { limitMatching, toRegExp, type PatternJson } from './encoding/patterns.js';
 import { byteLevelAlphabet } from './token-bytes.js';
 
 /** `decoder` of a `tokenizer.json`. */
@@ -46,6 +46,7 @@ export function createDecoder(json: DecoderJson): Decode {
     case 'Replace': {
       const pattern = toRegExp(json.pattern);
       const content = textOf(json, 'content');
+      const limited = limitMatching(json);
       return (tokens) => {
         let length = tokens.reduce((sum, token) => sum + token.length, 0);
         const replaced = (): string => {
@@ -53,7 +54,7 @@ export function createDecoder(json: DecoderJson): Decode {
           checkReplaced(length);
           return content;
         };
-        return tokens.map((token) => token.replace(pattern, replaced));
+        return limited(() => tokens.map((token) => token.replace(pattern, replaced)));
       };
     }
     case 'Strip':

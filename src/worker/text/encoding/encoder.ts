@@ -9,6 +9,7 @@ import { createSplitter, type AddedTokenJson, type TextPart } from './added-toke
 import { AlignedText } from './aligned-text.js';
 import type { TokenizeWord } from './model.js';
 import { createNormalizer, type Normalizer } from './normalize.js';
+import { limitMatching } from './patterns.js';
 import { createPreTokenizer, type PreTokenizerJson } from './pre-tokenize.js';
 import { fillSpans, windowsOf, type LocatedToken } from './spans.js';
 import { findTrim, trimRange } from './trim.js';
@@ -53,7 +54,8 @@ export function createEncoder({ json, tokenizeWord, cutPoints, template, side }:
   const added = json.added_tokens ?? [];
   const normalize = createNormalizer(json.normalizer);
   const preTokenize = createPreTokenizer(json.pre_tokenizer);
-  const split = createSplitter(added, normalize);
+  const limited = limitMatching([json.normalizer, json.pre_tokenizer]);
+  const split = limited(() => createSplitter(added, normalize));
   const trim = findTrim(json.post_processor);
 
   /** Returns the words of a piece of a text, which begins at `from`, and which of them are added tokens. */
@@ -87,7 +89,7 @@ export function createEncoder({ json, tokenizeWord, cutPoints, template, side }:
     const tokenize = (piece: string, from: number): readonly LocatedToken[] => {
       checkMarks(piece);
       try {
-        const words = wordsOf(piece, from);
+        const words = limited(() => wordsOf(piece, from));
         count += words.length;
         return words.flatMap((word, index) => tokensOf(word, count - words.length + index, piece, from));
       } catch (cause) {

@@ -1,4 +1,5 @@
 import { TabServeError } from '../../../contract/errors.js';
+import { limitedStep } from '../../../shared/limited-step.js';
 
 /** A pattern of a `tokenizer.json`: a text that is matched as it is, or an expression in Oniguruma's syntax. */
 export interface PatternJson {
@@ -52,6 +53,25 @@ export function toRegExp(pattern: PatternJson | null | undefined): RegExp {
     throw notExpressible(`the pattern ${source}`, cause);
   }
   throw notExpressible('a pattern that has neither "String" nor "Regex"');
+}
+
+/**
+ * Returns what runs a part of a tokenizer: within a time limit if it matches expressions, which may backtrack without
+ * end.
+ * @param json of the part
+ */
+export function limitMatching(json: unknown): <T>(run: () => T) => T {
+  const found: string[] = [];
+  // `toRegExp` reports a pattern that is none.
+  JSON.stringify(json, (key, value: unknown) => {
+    if (key === 'Regex') found.push(String(value));
+    return value;
+  });
+  if (found.length === 0) return (run) => run();
+  const which = found.length === 1 ? 'the pattern' : 'one of the patterns';
+  const name = `tokenizer.json: ${which} ${found.join(' and ').slice(0, 200)}`;
+  const remedy = `Save the tokenizer without it, or tokenize in a handler of your own: base_handler takes the tokens' ids.`;
+  return (run) => limitedStep({ name, remedy }, run);
 }
 
 function notExpressible(what: string, cause?: unknown): TabServeError {

@@ -1,9 +1,10 @@
 /** Page and worker from their first message on: `Connection` and `serve`, over a channel instead of a thread. */
 import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { expose } from 'comlink';
 import { TabServeError } from '../../../../src/contract/errors.ts';
-import { PROTOCOL, type HandleAnswer, type HandleRequest } from '../../../../src/contract/wire.ts';
+import { PROTOCOL, type ConnectMessage, type HandleAnswer, type HandleRequest } from '../../../../src/contract/wire.ts';
 import { Connection } from '../../../../src/page/workers/connection.ts';
 import { markBuiltIn } from '../../../../src/page/workers/worker-factory.ts';
 import { serve } from '../../../../src/worker/host/serve.ts';
@@ -198,6 +199,49 @@ test('a worker that is ready and then shows no sign of life has ended: startupTi
     void living.call(({ describe }) => describe()).catch(() => {});
     expect(living.error).toBeUndefined();
     living.close(new TabServeError('disposed', 'The test is over.'));
+  } finally {
+    now.mock.restore();
+    mock.timers.reset();
+  }
+});
+
+test("a worker is ended if code of the model's files does not end, and lives if it does", async () => {
+  const begun = {
+    type: 'step',
+    step: { name: 'tokenizer.json: the pattern (a+)+b', remedy: 'Save it anew.' },
+  } as const;
+  const now = mock.method(performance, 'now', () => 0);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    for (const ends of [true, false]) {
+      const { port1, port2 } = new MessageChannel();
+      const worker = Object.assign(port1, { terminate: () => port1.close() }) as unknown as Worker;
+      port1.start();
+      const connected = new Promise<MessagePort>((resolve) => {
+        port2.onmessage = ({ data }: MessageEvent<ConnectMessage>) => resolve(data.events);
+      });
+      port2.postMessage({ tabserve: 'ready', protocol: PROTOCOL });
+      const got: unknown[] = [];
+      const onEvent = (event: unknown): void => void got.push(event);
+      const connection = await Connection.start(() => worker, { ...OPTIONS, onEvent, startupTimeout: 300 });
+      const events = await connected;
+      for (const event of [{ type: 'unheld' }, begun, ...(ends ? [{ type: 'step' }] : []), { type: 'stored' }])
+        events.postMessage(event);
+      // The events arrive in their order.
+      while (!got.some((event) => (event as { type: string }).type === 'stored')) await setImmediate();
+      now.mock.mockImplementation(() => 4000);
+      mock.timers.tick(3999);
+      expect(connection.error).toBeUndefined();
+      mock.timers.tick(2);
+      if (ends) expect(connection.error).toBeUndefined();
+      else
+        expect(connection.error).toMatchObject({
+          code: 'model-config',
+          message: 'tokenizer.json: the pattern (a+)+b takes longer than 4 s, so the worker was ended. Save it anew.',
+        });
+      connection.close(new TabServeError('disposed', 'The test is over.'));
+      now.mock.mockImplementation(() => 0);
+    }
   } finally {
     now.mock.restore();
     mock.timers.reset();

@@ -530,6 +530,31 @@ test.describe('healing', () => {
     expect(shared.map(({ outcome }) => outcome)).toEqual(['worker-lost', '3']);
   });
 
+  test("a request that the model's files kept from ending is not replayed when it was alone; others are", async () => {
+    const world = new World();
+    const first = await world.start(webgpu);
+    const endless = new TabServeError('model-config', 'The pattern takes longer than 4 s.');
+    const alone = world.ask();
+    await world.pass(4000);
+    first.close(endless);
+    await settle();
+    expect(alone.error).toBe(endless);
+    const second = await world.opened(webgpu);
+    const shared = [world.ask(), world.ask()];
+    second.close(endless);
+    await settle();
+    await world.pass(1000);
+    const third = await world.opened(webgpu);
+    expect(third.batches).toEqual(['2']);
+    third.close(endless);
+    await settle();
+    await world.pass(1000);
+    const fourth = await world.opened(webgpu);
+    fourth.answer();
+    await settle();
+    expect(shared.map(({ outcome }) => outcome)).toEqual(['model-config', '3']);
+  });
+
   test('a request that shared its first lost worker is replayed twice: the loss of the first replay may be another fault', async () => {
     const world = new World({ batchSize: 2 });
     const first = await world.start(webgpu);
