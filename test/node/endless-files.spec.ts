@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { TabServeError } from '../../src/contract/errors.ts';
+import type { TabServeError } from '../../src/contract/errors.ts';
 
 const root = new URL('../../', import.meta.url);
 const { load } = (await import(new URL('dist/node.js', root).href)) as typeof import('../../src/node.ts');

@@ -26,7 +26,7 @@ export function checkTokenizer(json: unknown): void {
     list('added_tokens', value).forEach((token, at) => {
       const { id, content } = record(`added_tokens[${at}]`, token);
       count(`added_tokens[${at}].id`, id, MAX_TOKEN_ID);
-      string(`added_tokens[${at}].content`, content);
+      checkLength(string(`added_tokens[${at}].content`, content), 'added_tokens');
     }),
   );
   optional(root['truncation'], (value) => count('truncation.max_length', record('truncation', value)['max_length']));
@@ -65,9 +65,9 @@ function checkVocabulary({ type, vocab, unk_id }: Json): void {
   }
 }
 
-function checkLength(token: string): void {
+function checkLength(token: string, key = 'model.vocab'): void {
   if (token.length > MAX_TOKEN_LENGTH)
-    throw wrong('a token of model.vocab', `at most ${MAX_TOKEN_LENGTH} characters`, token);
+    throw wrong(`a token of ${key}`, `at most ${MAX_TOKEN_LENGTH} characters`, token);
 }
 
 /** Checks the ids that a `post_processor` adds to each row. @throws `model-format` */
@@ -117,8 +117,9 @@ function list(key: string, value: unknown): readonly unknown[] {
   return value;
 }
 
-function string(key: string, value: unknown): void {
+function string(key: string, value: unknown): string {
   if (typeof value !== 'string') throw wrong(key, 'a string', value);
+  return value;
 }
 
 /** Checks a count or a token id. */

@@ -1,4 +1,5 @@
 import { AlignedText } from './aligned-text.js';
+import { createPrefixFinder } from './longest-prefix.js';
 import type { Normalize } from './normalize.js';
 import { spacesAfter, spacesBefore } from './spaces.js';
 
@@ -43,9 +44,10 @@ export function createSplitter(tokens: readonly AddedTokenJson[], normalize: Nor
  */
 function finder(entries: readonly (readonly [pattern: string, token: AddedTokenJson])[]): SplitAdded {
   const byPattern = new Map(entries.filter(([pattern]) => pattern !== ''));
-  const patterns = [...byPattern.keys()].toSorted((a, b) => b.length - a.length);
-  if (patterns.length === 0) return (text) => (text.length > 0 ? [{ text: text.slice(0, text.length) }] : []);
-  const any = new RegExp(patterns.map((one) => one.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)).join('|'), 'gu');
+  if (byPattern.size === 0) return (text) => (text.length > 0 ? [{ text: text.slice(0, text.length) }] : []);
+  const longestAt = createPrefixFinder(byPattern.keys());
+  const first = new Set(Array.from(byPattern.keys(), (pattern) => pattern.codePointAt(0)!.toString(16)));
+  const begins = new RegExp(`[${Array.from(first, (code) => `\\u{${code}}`).join('')}]`, 'gu');
   return (aligned) => {
     const { text } = aligned;
     const parts: TextPart[] = [];
@@ -54,9 +56,13 @@ function finder(entries: readonly (readonly [pattern: string, token: AddedTokenJ
       if (start < end) parts.push({ text: aligned.slice(start, end), ...(id === undefined ? {} : { id }) });
       done = end;
     };
-    for (const { 0: match, index } of text.matchAll(any)) {
+    let from = 0;
+    for (const { index } of text.matchAll(begins)) {
+      const match = index < from ? undefined : longestAt(text, index);
+      if (match === undefined) continue;
       const { id, single_word, lstrip, rstrip } = byPattern.get(match)!;
       const after = index + match.length;
+      from = after;
       if (single_word && (isWord(characterBefore(text, index)) || isWord(text.slice(after, after + 2)))) continue;
       const start = lstrip ? Math.max(done, index - spacesBefore(text, index)) : index;
       push(done, start);
