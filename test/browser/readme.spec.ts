@@ -487,20 +487,22 @@ test('snippet voice.ts: a file, and a microphone before which somebody speaks @o
   expect(lines).toContainEqual(expect.stringMatching(/^speech starts at \d+\.\d s$/));
 });
 
-/** Gives a page a camera before which a cat sits. */
-async function seatCat(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    const cat = new Image();
-    cat.src = '/models/nanodet/samples/cat.jpg';
-    await cat.decode();
-    const canvas = Object.assign(document.createElement('canvas'), { width: cat.width, height: cat.height });
+const CAT = '/models/nanodet/samples/cat.jpg';
+
+/** Gives a page a camera before which somebody sits, as a photo shows. */
+async function seat(page: Page, url: string): Promise<void> {
+  await page.evaluate(async (url) => {
+    const photo = new Image();
+    photo.src = url;
+    await photo.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: photo.width, height: photo.height });
     const context = canvas.getContext('2d')!;
-    setInterval(() => context.drawImage(cat, 0, 0), 20);
-    context.drawImage(cat, 0, 0);
+    setInterval(() => context.drawImage(photo, 0, 0), 20);
+    context.drawImage(photo, 0, 0);
     const stream = canvas.captureStream();
     navigator.mediaDevices.getUserMedia = async () => stream;
     Object.assign(window, { stream });
-  });
+  }, url);
 }
 
 test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, until Stop is pressed @once @full', async ({
@@ -511,7 +513,7 @@ test('snippets detect-camera.html and detect-camera.ts: boxes over a camera, unt
   page.on('pageerror', (error) => lines.push(String(error)));
   await page.goto('/test/browser/pages/readme.html');
   await page.setContent(readFileSync(new URL('../readme/detect-camera.html', import.meta.url), 'utf8'));
-  await seatCat(page);
+  await seat(page, CAT);
   await page.addScriptTag({ type: 'module', url: '/test/readme/detect-camera.ts' });
   await expect.poll(() => lines[0], { timeout: 60_000 }).toContain('cat');
   const isDrawn = await page.locator('canvas').evaluate((canvas: HTMLCanvasElement) =>
@@ -536,10 +538,43 @@ test('snippet tracker.ts: ids over a camera, until it ends @once @full', async (
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
   page.on('pageerror', (error) => lines.push(String(error)));
   await page.goto('/test/browser/pages/readme.html');
-  await seatCat(page);
+  await seat(page, CAT);
   await page.addScriptTag({ type: 'module', url: '/test/readme/tracker.ts' });
   await expect.poll(() => lines.join('\n'), { timeout: 60_000 }).toMatch(/cat[^]*cat/);
   for (const line of lines) expect(line).toMatch(/^cat 1 at \d+$/);
+});
+
+test('snippet face-camera.ts: the points of a face over a camera, until it ends @once @full', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<canvas></canvas>');
+  await seat(page, '/models/selfie/samples/astronaut.jpg');
+  await page.evaluate(() => {
+    const { stroke } = CanvasRenderingContext2D.prototype;
+    const painted = Object.assign(window, { strokes: 0 });
+    CanvasRenderingContext2D.prototype.stroke = function (this: CanvasRenderingContext2D, ...path: unknown[]) {
+      painted.strokes += 1;
+      Reflect.apply(stroke, this, path);
+    };
+  });
+  await page.addScriptTag({
+    content: `import('/test/readme/face-camera.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+  });
+  await expect
+    .poll(() => page.evaluate(() => (window as unknown as { strokes: number }).strokes), { timeout: 60_000 })
+    .toBeGreaterThan(0);
+  const width = await page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => canvas.width);
+  expect(width).toBe(
+    await page.evaluate(
+      async () => (await createImageBitmap(await (await fetch('/models/selfie/samples/astronaut.jpg')).blob())).width,
+    ),
+  );
+  await page.evaluate(() => {
+    for (const track of (window as unknown as { stream: MediaStream }).stream.getTracks()) track.stop();
+  });
+  await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('done');
+  expect(lines).toEqual([]);
 });
 
 test('snippet search.ts: vectors are computed at the first visit, and kept for the next @once @full', async ({
