@@ -8,7 +8,7 @@ import type { ReplayableRequest } from './replayable-request.js';
 
 /**
  * Answers a request as the policy of its model says; one for another model goes to the network. A body that is too large
- * to be read goes there too, unless a model is `device-only`: it might be that one's.
+ * to be read, or cannot be read here, goes there too, unless a model is `device-only`: it might be that one's.
  */
 export async function answerOpenAi(
   request: ReplayableRequest,
@@ -18,28 +18,43 @@ export async function answerOpenAi(
 ): Promise<Response> {
   const { models } = settings;
   const body = await request.body();
-  const model = body instanceof Blob ? await modelIn(body, request.type) : undefined;
+  const named =
+    body instanceof Blob ? await modelIn(body, new Headers(Object.fromEntries(request.headers))) : undefined;
+  const { model } = named ?? {};
   const own = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
-  const mayBePrivate = body === 'too-large' && Object.values(models).includes('device-only');
+  const mayBePrivate = !named && Object.values(models).includes('device-only');
   const policy = mayBePrivate ? 'device-only' : own;
   if (policy) return await inOpenAiForm(await answer(request, { path, model, policy }, settings, environment));
   return await environment.fetch(await request.forServer(), { signal: request.signal });
 }
 
 /**
- * Returns the model that a body names, JSON or a form; undefined if it names none.
- * @param type as the request says it: that of a Blob is in lower case, and the boundary of a form is not
+ * Returns the model that a body names, JSON or a form, which may be compressed; undefined if the body cannot be read
+ * here. A server may read more than a browser does.
+ * @param headers of the request: the type of a Blob is in lower case, and the boundary of a form is not
  */
-export async function modelIn(body: Blob, type: string): Promise<string | undefined> {
+export async function modelIn(body: Blob, headers: Headers): Promise<{ readonly model?: string } | undefined> {
+  const type = headers.get('content-type') ?? '';
   try {
-    const isForm = /^multipart\//i.test(type);
-    const given: unknown = isForm
-      ? Object.fromEntries(await new Response(body, { headers: { 'content-type': type } }).formData())
-      : JSON.parse(await body.text());
-    return isPlainObject(given) && typeof given['model'] === 'string' ? given['model'] : undefined;
+    const decoded = new Response(decompressed(body, headers), { headers: { 'content-type': type } });
+    const given: unknown = /^multipart\//i.test(type)
+      ? Object.fromEntries(await decoded.formData())
+      : JSON.parse(await decoded.text());
+    return isPlainObject(given) && typeof given['model'] === 'string' ? { model: given['model'] } : {};
   } catch {
     return undefined;
   }
+}
+
+/** Undoes the encodings of a body, the last one first. @throws TypeError for one that the browser cannot decode */
+function decompressed(body: Blob, headers: Headers): ReadableStream {
+  const encodings = (headers.get('content-encoding') ?? '').toLowerCase().split(/[\s,]+/);
+  return encodings
+    .filter((one) => one !== '' && one !== 'identity')
+    .reduceRight<ReadableStream>(
+      (stream, one) => stream.pipeThrough(new DecompressionStream(one.replace(/^x-/, '') as CompressionFormat)),
+      body.stream(),
+    );
 }
 
 /** Returns a response whose error has OpenAI's form instead of the service worker's own. */

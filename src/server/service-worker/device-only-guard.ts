@@ -79,9 +79,10 @@ export class DeviceOnlyGuard {
       if (!Object.values(models).includes('device-only')) continue;
       if (pathOfBody(asked, new URL(base)) !== undefined) {
         const request = new Request(input, init);
-        const model = await modelIn(await request.clone().blob(), request.headers.get('content-type') ?? '');
+        const named = await modelIn(await request.clone().blob(), request.headers);
+        const { model } = named ?? {};
         const isOwn = model !== undefined && Object.hasOwn(models, model) && models[model] === 'device-only';
-        return isOwn ? { request, base, model } : request;
+        return isOwn || !named ? { request, base, model } : request;
       }
       const route = routeOf(asked, new URL(base), models);
       if (route?.policy === 'device-only') return { request: new Request(input, init), base, model: route.model };

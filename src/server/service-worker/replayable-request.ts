@@ -58,11 +58,6 @@ export class ReplayableRequest {
     return this.#request.signal;
   }
 
-  /** The type of the body. */
-  get type(): string {
-    return this.#request.headers.get('content-type') ?? '';
-  }
-
   get headers(): readonly (readonly [string, string])[] {
     return [...this.#request.headers];
   }

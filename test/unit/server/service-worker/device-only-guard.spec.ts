@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from '@playwright/test';
 import { answerOnDevice, readOptions } from '../../../../src/server/service-worker/answer-predictions.ts';
 import { DeviceOnlyGuard } from '../../../../src/server/service-worker/device-only-guard.ts';
@@ -86,6 +87,21 @@ test('requests to device-only models never take the way that may end on the netw
   expect(network).toHaveLength(4);
   expect(network[2]).toBe(`POST ${SCOPE}v1/chat/completions {"model":"digits"}`);
   expect(world.clock.pending).toBe(0);
+});
+
+test('a body whose model is compressed, or cannot be read, does not take that way either', async () => {
+  const { device, network, fetch } = await guarded({ private: 'device-only', digits: 'device-first' });
+  const url = `${SCOPE}v1/chat/completions`;
+  const packed = (encoding: string, model: string): RequestInit => ({
+    method: 'POST',
+    headers: { 'Content-Encoding': encoding },
+    body: gzipSync(JSON.stringify({ model })),
+  });
+  for (const init of [packed('gzip', 'private'), packed('br', 'private'), post('{"model":"private",}')])
+    expect(await (await fetch(url, init)).json()).toBe('device');
+  expect(device.got).toHaveLength(3);
+  expect(network).toEqual([]);
+  expect(await (await fetch(url, packed('gzip', 'digits'))).json()).toBe('network');
 });
 
 test('the paths may begin on another origin', async () => {

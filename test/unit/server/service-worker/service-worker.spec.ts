@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { TabServeError } from '../../../../src/contract/errors.ts';
@@ -489,6 +490,41 @@ test("OpenAI's API: the policy is that of the model in the body; errors have Ope
   });
   expect(large.received).toEqual([]);
   expect(world.clock.pending).toBe(0);
+});
+
+test("OpenAI's API: a compressed body names the model, too; what cannot be read here stays on the device if a model must", async () => {
+  const body = JSON.stringify({ model: 'digits', messages: [] });
+  const packed = (encoding: string, bytes: Uint8Array | string): RequestInit => ({
+    method: 'POST',
+    headers: { 'Content-Encoding': encoding, 'Content-Type': 'application/json' },
+    body: bytes as BodyInit,
+  });
+  const world = await hosted();
+  for (const request of [
+    packed('gzip', gzipSync(body)),
+    packed('Deflate', deflateSync(body)),
+    packed('identity, x-gzip', gzipSync(body)),
+    packed('gzip, deflate', deflateSync(gzipSync(body))),
+  ]) {
+    expect(await world.fetch('/v1/completions', only('device-only'), request)).toMatchObject({
+      said: '200 by device, because: device-only',
+    });
+    expect(await (await world.respond('/v1/completions', { models: { other: 'device-only' } }, request)).json()).toBe(
+      'server',
+    );
+  }
+  world.received.length = 0;
+  const unreadable = [
+    packed('br', brotliCompressSync(body)),
+    packed('gzip', body),
+    packed('identity', '{"model":"digits",}'),
+  ];
+  for (const request of unreadable) {
+    expect((await world.fetch('/v1/completions', only('device-only'), request)).said).toContain('by device');
+    expect(world.received).toEqual([]);
+    expect(await (await world.respond('/v1/completions', only('device-first'), request)).json()).toBe('server');
+    expect(world.received.splice(0)).toHaveLength(1);
+  }
 });
 
 test("OpenAI's API: a form names the model, too, whatever its boundary", async () => {
