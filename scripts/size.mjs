@@ -21,7 +21,7 @@ const LIMITS = [
   {
     what: 'page: all scripts, those of frames, audio files and sharing too',
     // 0.7 of it are the Hub's addresses, 0.2 the file system for what the Cache API refuses, 0.2 what the workers do.
-    limit: 54,
+    limit: 54.1,
     measure: () => page((chunks) => chunks),
   },
   {
@@ -33,7 +33,7 @@ const LIMITS = [
   {
     what: 'service worker: import { answerPredictions }',
     // 1.1 of it answers a page's requests to models that are device-only, which come by message.
-    limit: 6.6,
+    limit: 6.8,
     measure: () => page(atOnce, 'answerPredictions', 'service-worker'),
   },
   {
@@ -71,7 +71,7 @@ const LIMITS = [
     // 0.2 more are the types of NeMo's models, and the name of a task of keywords.
     // 0.1 more are the names of a task of conversations, and of Supertonic's parts.
     // 0.2 more are the names of three tasks: Florence-2, Donut, Voxtral.
-    limit: 91.8,
+    limit: 92,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -94,7 +94,7 @@ const LIMITS = [
   // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
   // 87 less: docblocks that declarations have are no longer in the modules, too.
-  { what: 'the build', limit: 3010, measure: all },
+  { what: 'the build', limit: 3013, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
