@@ -35,6 +35,10 @@ export function guard(headers: IncomingHttpHeaders, { hosts, origins }: GuardOpt
   const isOwn = origin === undefined ? isFromHere(headers) : host !== undefined && origin === `http://${host}`;
   if (isOwn) return { allowed: true, headers: {} };
   if (origin === undefined) return refused('A web page of another origin has sent the request, without its origin.');
+  if (origin === 'null' && !origins.includes('*'))
+    return refused(
+      'A web page without an origin may not ask this server: one that was opened as a file, or is in a sandboxed frame. Serve the page over http, and allow its origin with --cors.',
+    );
   if (!origins.includes('*') && !origins.includes(origin))
     return refused(
       `Web pages of ${origin.slice(0, 100)} may not ask this server. Allow them with --cors ${origin.slice(0, 100)}.`,

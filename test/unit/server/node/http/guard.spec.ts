@@ -62,3 +62,11 @@ test('an origin is the server’s own, or one that is allowed', () => {
   ] as const)
     expect(guard({ host, origin, 'sec-fetch-site': 'same-origin' }, options).allowed, origin).toBe(is);
 });
+
+test('a page without an origin is told what it can do: --cors takes no null', () => {
+  const headers = { host: 'localhost:8080', origin: 'null' };
+  const why = expect.stringMatching(/without an origin.*opened as a file.*over http/);
+  expect(guard(headers, { hosts: [], origins: ['http://localhost:5173'] })).toEqual({ allowed: false, why });
+  expect(guard(headers, { hosts: [], origins: ['*'] })).toMatchObject({ allowed: true });
+  expect(originOf('null')).toBeUndefined();
+});
