@@ -129,7 +129,7 @@ export const MUTANTS = [
     'first.length < second.length ? first : second',
   ],
   ['worker/text/token-stream.ts', 'tokens.slice(Math.max(0, tokens.length - count))', 'tokens.slice(0, count)'],
-  ['worker/text/encoding/added-tokens.ts', '(a, b) => b.length - a.length', '(a, b) => a.length - b.length'],
+  ['worker/text/encoding/longest-prefix.ts', 'open.at(-1) ?? -1', '-1'],
   ['worker/tasks/explain/texts.ts', 'if (of !== word.of || end <= from)', 'if (of !== word.of || end < from)'],
   [
     'worker/tasks/texts/answers.ts',

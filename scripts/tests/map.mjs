@@ -19,7 +19,7 @@ export const SPECS = {
     wasm: ['serving', 'classifier', 'handlers', 'images', 'load', 'kept-inputs', 'sound-files'],
     webkit: ['sound-files'],
   },
-  'src/page/workers/': { wasm: ['serving', 'healing', 'workers', 'leaks', 'chaos', 'soak'] },
+  'src/page/workers/': { wasm: ['serving', 'healing', 'cleared', 'workers', 'leaks', 'chaos', 'soak'] },
   'src/page/selection/': { wasm: ['assess', 'backends', 'proof', 'precisions', 'optimized'], webgpu: ['backends'] },
   'src/page/sequences/': { wasm: ['voice', 'tracking'] },
   'src/page/streams/': { wasm: ['frames', 'streams'] },
@@ -57,7 +57,7 @@ export const SPECS = {
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], webkit: ['images', 'serving'], node: ['images'] },
   'src/worker/audio/': { wasm: ['voice', 'sound-files'] },
-  'src/worker/text/': { wasm: ['text', 'hugging-face', 'generation'] },
+  'src/worker/text/': { node: ['endless-files'], wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
     node: ['structured'],
     wasm: ['generation', 'pictures', 'recordings'],

@@ -1,6 +1,6 @@
 /** Page and worker from their first message on: `Connection` and `serve`, over a channel instead of a thread. */
 import { mock } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from '@playwright/test';
 import { expose } from 'comlink';
 import { TabServeError } from '../../../../src/contract/errors.ts';
@@ -228,7 +228,7 @@ test("a worker is ended if code of the model's files does not end, and lives if 
       for (const event of [{ type: 'unheld' }, begun, ...(ends ? [{ type: 'step' }] : []), { type: 'stored' }])
         events.postMessage(event);
       // The events arrive in their order.
-      while (!got.some((event) => (event as { type: string }).type === 'stored')) await setImmediate();
+      while (!got.some((event) => (event as { type: string }).type === 'stored')) await nextTurn();
       now.mock.mockImplementation(() => 4000);
       mock.timers.tick(3999);
       expect(connection.error).toBeUndefined();
