@@ -69,6 +69,12 @@ const page = {
     const baseURL = new URL('/v1', location.href).href;
     return new Client({ baseURL, apiKey: 'none', dangerouslyAllowBrowser: true, maxRetries: 0 });
   },
+  /** LangChain's classes, which know only an address. */
+  async langchain() {
+    const { ChatOpenAI } = await import('@langchain/openai');
+    const configuration = { baseURL: new URL('/v1', location.href).href, dangerouslyAllowBrowser: true };
+    return (fields: object) => new ChatOpenAI({ apiKey: 'none', maxRetries: 0, configuration, ...fields });
+  },
   form(text: string): FormData {
     const form = new FormData();
     form.append('data', new Blob([text], { type: 'text/plain' }), 'news.txt');
