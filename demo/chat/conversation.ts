@@ -59,7 +59,7 @@ export async function answer(
           const { usage, finishReason } = part;
           answered = { tokens: usage.completionTokens, finishReason, wait: first - asked, took: now - first };
         } else if ('reasoning' in part) view.thought(part.reasoning);
-        else calls.push(part.toolCall);
+        else if ('toolCall' in part) calls.push(part.toolCall);
       }
     } finally {
       // A call whose tool was not run has no place in a conversation.

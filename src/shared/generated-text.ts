@@ -9,7 +9,12 @@ export interface Generated {
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
   readonly usage: { readonly promptTokens: number; readonly cachedTokens?: number; readonly completionTokens: number };
   /** The tokens of the answer, if they were asked for. */
-  readonly tokens?: readonly (WrittenToken & { readonly top: readonly WrittenToken[] })[];
+  readonly tokens?: readonly RankedText[];
+}
+
+/** A token of an answer, with the most probable ones in its place. */
+export interface RankedText extends WrittenToken {
+  readonly top: readonly WrittenToken[];
 }
 
 /** A token, and the natural logarithm of its probability. */
@@ -27,13 +32,28 @@ export interface WrittenCall {
   readonly arguments: object;
 }
 
-/** A part of a stream. */
+/** A part of a stream that is part of the answer. */
 export type GeneratedPart = string | { readonly reasoning: string } | { readonly toolCall: WrittenCall };
 
-/** Returns whether an item of a stream is a part, and not the result. */
+/** The tokens that make the next part of a stream. */
+export interface TokensPart {
+  readonly tokens: readonly RankedText[];
+}
+
+/** Returns whether an item of a stream is part of the answer, and neither tokens nor the result. */
 export function isPart(part: unknown): part is GeneratedPart {
   if (typeof part === 'string') return true;
   return isPlainObject(part) && !('usage' in part) && ('reasoning' in part || 'toolCall' in part);
+}
+
+/** Returns whether an item of a stream is the tokens of the next part. */
+export function isTokensPart(part: unknown): part is TokensPart {
+  return isPlainObject(part) && !('usage' in part) && Array.isArray(part['tokens']);
+}
+
+/** Yields the items of a stream, but for those that tell the tokens of others. */
+export async function* withoutTokens(items: AsyncIterable<unknown>): AsyncGenerator {
+  for await (const item of items) if (!isTokensPart(item)) yield item;
 }
 
 /** Returns whether a result is generated text. */

@@ -15,7 +15,7 @@ const address = () => ({ apiKey: 'none', maxRetries: 0, configuration: { baseURL
 const chat = (fields: Partial<Fields>): ChatOpenAI =>
   new ChatOpenAI({ model: 'writer', temperature: 0, ...address(), ...fields });
 // Its own type is lost in LangChain's declarations.
-const usageOf = (message: AIMessageChunk): UsageMetadata => message.usage_metadata as UsageMetadata;
+const usageOf = (message: AIMessageChunk): UsageMetadata => message.usage_metadata as unknown as UsageMetadata;
 
 test.describe.configure({ mode: 'default' });
 test.beforeAll(async () => {

@@ -1,5 +1,6 @@
 import type { Params } from '../../contract/handler.js';
 import { Blocks, contentOf, endOf, partOf, readGenerated } from './answer.js';
+import { withoutTokens } from '../../shared/generated-text.js';
 import { PROVIDER, readCall } from './call.js';
 import type {
   CallOptions,
@@ -58,7 +59,7 @@ export function tabserve(
     },
     async doStream(options) {
       const { input, params, warnings } = readCall(options);
-      const parts = client.stream(input, { params, ...signalOf(options) })[Symbol.asyncIterator]();
+      const parts = withoutTokens(client.stream(input, { params, ...signalOf(options) }));
       // A failure before the first part is one of the call, not of the stream.
       const first = await parts.next().catch(rethrow(options));
       return { stream: streamOf(first, parts, options, warnings) };

@@ -8,6 +8,7 @@ import {
   isPart,
   isTooLong,
   partsOf,
+  withoutTokens,
   type Generated,
   type WrittenCall,
 } from '../../shared/generated-text.js';
@@ -209,7 +210,7 @@ export class LanguageModelSession extends EventTarget {
     for (;;) {
       let text = '';
       try {
-        for await (const part of client.stream(this.#inputOf(added), { params, signal })) {
+        for await (const part of withoutTokens(client.stream(this.#inputOf(added), { params, signal }))) {
           if (isPart(part)) {
             if (typeof part !== 'string') continue;
             text += part;

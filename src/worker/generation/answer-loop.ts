@@ -68,10 +68,18 @@ export class AnswerLoop {
     let cachedTokens = 0;
     let finishReason: GeneratedAnswer['finishReason'] = 'stop';
     let spoken: GeneratedAnswer['spoken'];
-    const writer = new AnswerWriter(prompt.answer?.reader?.(), begun, async (part, count) => {
+    const hasTop = prompt.settings.topLogprobs !== undefined;
+    const toldTokens: AnswerToken[] = [];
+    const newTokens = (): readonly AnswerToken[] => {
+      const found = this.#answerTokens(written, logprobs, top, toldTokens.length);
+      toldTokens.push(...found);
+      return found;
+    };
+    const send = async (part: Parameters<Context['send']>[1], count: number): Promise<void> => {
       const begun = { tokens: Int32Array.from(written), logprobs: Float64Array.from(logprobs), top, seed };
       await context.send(index, part, { ...begun, parts: count, callId: writer.callId } satisfies Resume);
-    });
+    };
+    const writer = new AnswerWriter(prompt.answer?.reader?.(), begun, send, hasTop ? newTokens : undefined);
     const isStopped = (): boolean => hasStopToken || streamer.isStopped || guided?.isComplete === true;
     const choose: GenerateTools['choose'] = (logits, own, progress) => {
       guided?.mask(logits);
@@ -99,8 +107,8 @@ export class AnswerLoop {
     const { text, reasoning, toolCalls } = writer;
     if (finishReason === 'stop' && toolCalls.length > 0) finishReason = 'tool_calls';
     const promptTokens = prompt.tokens.length;
-    const hasTop = prompt.settings.topLogprobs !== undefined;
-    const answerTokens = hasTop ? this.#answerTokens(written, logprobs, top) : undefined;
+    if (hasTop) newTokens();
+    const answerTokens = hasTop ? toldTokens : undefined;
     const answer = { text, reasoning, toolCalls, tokens, logprobs, answerTokens };
     return { ...answer, finishReason, promptTokens, cachedTokens, spoken };
   }
@@ -130,15 +138,19 @@ export class AnswerLoop {
     return new Set(ids.filter((id) => detokenizer.pieceOf(id) === undefined));
   }
 
-  /** Returns tokens with their texts. */
+  /** Returns tokens with their texts, from a place on. */
   #answerTokens(
     tokens: readonly number[],
     logprobs: readonly number[],
     top: readonly (readonly RankedToken[])[],
+    from: number,
   ): readonly AnswerToken[] {
     this.#tokenTexts ??= new TokenTexts(this.#tokenizer);
     const texts = this.#tokenTexts;
-    return tokens.map((token, at) => ({ ...texts.of({ token, logprob: logprobs[at]! }), top: top[at]!.map(texts.of) }));
+    return tokens.slice(from).map((token, offset) => {
+      const at = from + offset;
+      return { ...texts.of({ token, logprob: logprobs[at]! }), top: top[at]!.map(texts.of) };
+    });
   }
 
   /** @param shown the special tokens that the grammar writes */

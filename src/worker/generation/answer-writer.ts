@@ -1,3 +1,4 @@
+import type { AnswerToken } from './token-texts.js';
 import type { AnswerPart, AnswerReader } from './tool-calls/answer-reader.js';
 
 /** A call of a tool. The app calls it, and sends the result as a message of the role `tool`. */
@@ -18,6 +19,13 @@ export interface ToolCallPart {
   readonly toolCall: ToolCall;
 }
 
+/** With `topLogprobs`, a part of a streamed answer: the tokens that make the part after it. */
+export interface TokensPart {
+  readonly tokens: readonly AnswerToken[];
+}
+
+type Part = string | ReasoningPart | ToolCallPart | TokensPart;
+
 /** What is known of an answer that another worker has begun. */
 interface BegunParts {
   /** How many parts were sent. */
@@ -26,7 +34,7 @@ interface BegunParts {
 }
 
 /** Sends a part of an answer. @param count how many parts there are, with this one */
-type Send = (part: string | ReasoningPart | ToolCallPart, count: number) => Promise<void>;
+type Send = (part: Part, count: number) => Promise<void>;
 
 /** Collects an answer, and sends its parts. */
 export class AnswerWriter {
@@ -38,12 +46,22 @@ export class AnswerWriter {
   readonly #reader: AnswerReader | undefined;
   readonly #sent: number;
   readonly #send: Send;
+  readonly #newTokens: (() => readonly AnswerToken[]) | undefined;
   #count = 0;
 
-  /** @param reader undefined if all of the answer is text */
-  constructor(reader: AnswerReader | undefined, begun: BegunParts | undefined, send: Send) {
+  /**
+   * @param reader undefined if all of the answer is text
+   * @param newTokens returns the tokens since its last call; undefined if they are not told
+   */
+  constructor(
+    reader: AnswerReader | undefined,
+    begun: BegunParts | undefined,
+    send: Send,
+    newTokens?: () => readonly AnswerToken[],
+  ) {
     this.#reader = reader;
     this.#send = send;
+    this.#newTokens = newTokens;
     this.#sent = begun?.parts ?? 0;
     this.callId = begun?.callId ?? randomText(7);
   }
@@ -60,11 +78,15 @@ export class AnswerWriter {
 
   async #write(parts: readonly AnswerPart[]): Promise<void> {
     for (const part of parts) {
-      const own = this.#collect(part);
-      this.#count += 1;
-      // Those before were sent by a worker that was lost.
-      if (this.#count > this.#sent) await this.#send(own, this.#count);
+      if (this.#newTokens) await this.#deliver({ tokens: this.#newTokens() });
+      await this.#deliver(this.#collect(part));
     }
+  }
+
+  async #deliver(part: Part): Promise<void> {
+    this.#count += 1;
+    // Those before were sent by a worker that was lost.
+    if (this.#count > this.#sent) await this.#send(part, this.#count);
   }
 
   #collect(part: AnswerPart): string | ReasoningPart | ToolCallPart {

@@ -1,7 +1,7 @@
 /** `/v1/chat/completions` and `/v1/completions`: OpenAI's API of text generation. */
 import { serverSentEvent } from './server-sent-event.js';
 import type { Params } from '../../../contract/handler.js';
-import { isPart, partsOf, type Generated } from '../../../shared/generated-text.js';
+import { isPart, isTokensPart, partsOf, type Generated, type RankedText } from '../../../shared/generated-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import { partsWithin } from '../parts-within.js';
 import { jsonResponse } from '../responses.js';
@@ -121,7 +121,7 @@ async function whole(form: Form, prompts: readonly unknown[], asked: Ready): Pro
     const choices = results.map((result, index) => ({
       index,
       ...form.choice(result),
-      logprobs: logprobsOf(form, result),
+      logprobs: result.tokens ? form.logprobs(result.tokens, []) : null,
       finish_reason: result.finishReason,
     }));
     return jsonResponse({ ...head, object: form.object, choices, usage: usageOf(results, count) });
@@ -152,8 +152,20 @@ async function* events(
   let hasBegun = false;
   let hasParts = false;
   let calls = 0;
+  let next: readonly RankedText[] = [];
+  const told: RankedText[] = [];
+  const logprobs = (tokens = next): object | null => {
+    const found = tokens.length > 0 ? form.logprobs(tokens, told) : null;
+    told.push(...tokens);
+    next = [];
+    return found;
+  };
   try {
     for await (const part of parts) {
+      if (isTokensPart(part)) {
+        next = part.tokens;
+        continue;
+      }
       const result = isPart(part) ? undefined : readGenerated(part, served);
       if (!hasBegun && form.begin) yield chunk(form.begin);
       // A handler that sends no parts has them in its result.
@@ -161,12 +173,13 @@ async function* events(
       hasBegun = true;
       hasParts = true;
       for (const one of added) {
-        yield chunk(form.part(one, calls));
+        yield chunk(form.part(one, calls), { logprobs: logprobs() });
         if (typeof one !== 'string' && 'toolCall' in one) calls += 1;
       }
       if (!result) continue;
-      // Those of all tokens: which of them made a part, nobody tells.
-      yield chunk(form.part('', 0), { logprobs: logprobsOf(form, result), finishReason: result.finishReason });
+      // The tokens that made no part: the last mark, or all of a handler that sends no parts.
+      const rest = result.tokens?.slice(told.length);
+      yield chunk(form.part('', 0), { logprobs: logprobs(rest), finishReason: result.finishReason });
       if (withUsage) yield serverSentEvent({ ...head, choices: [], usage: usageOf([result]) });
     }
     yield 'data: [DONE]\n\n';
@@ -180,10 +193,6 @@ async function* events(
 interface ChunkEnd {
   readonly logprobs?: object | null;
   readonly finishReason?: string | null;
-}
-
-function logprobsOf(form: Form, { tokens }: Generated): object | null {
-  return tokens ? form.logprobs(tokens) : null;
 }
 
 /** @param count how many answers each prompt has */

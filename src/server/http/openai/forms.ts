@@ -1,5 +1,5 @@
 /** How OpenAI's APIs of completions write answers. */
-import type { Generated, GeneratedPart, WrittenCall } from '../../../shared/generated-text.js';
+import type { Generated, GeneratedPart, RankedText, WrittenCall } from '../../../shared/generated-text.js';
 import { chatLogprobs, completionLogprobs, topOfChat, topOfCompletion } from './logprobs.js';
 import type { Body } from './request.js';
 
@@ -19,8 +19,8 @@ export interface Form {
    * @throws `invalid-input` naming the field that is wrong
    */
   readonly topOf: (body: Body) => number | undefined;
-  /** The probabilities of an answer's tokens. */
-  readonly logprobs: (tokens: NonNullable<Generated['tokens']>) => object;
+  /** The probabilities of tokens. @param before those of the answer that are told already */
+  readonly logprobs: (tokens: readonly RankedText[], before: readonly RankedText[]) => object;
 }
 
 export const CHAT: Form = {

@@ -1,8 +1,8 @@
 /** The probabilities of an answer's tokens, as OpenAI's APIs of completions ask for them and write them. */
-import type { Generated, WrittenToken } from '../../../shared/generated-text.js';
+import type { RankedText, WrittenToken } from '../../../shared/generated-text.js';
 import { wrongField, wrongValue, type Body } from './request.js';
 
-type Tokens = NonNullable<Generated['tokens']>;
+type Tokens = readonly RankedText[];
 
 /** The maximum number of alternatives to a token: OpenAI's of conversations. */
 const MAX_TOP = 20;
@@ -30,15 +30,31 @@ function checkTop(field: string, value: unknown, most: number): void {
     throw wrongValue(field, `a whole number from 0 to ${most}`, value);
 }
 
-/** Writes the tokens of a message. */
-export function chatLogprobs(tokens: Tokens): object {
-  const write = ({ text, bytes, logprob }: WrittenToken): object => ({ token: text, logprob, bytes });
-  return { content: tokens.map((one) => ({ ...write(one), top_logprobs: one.top.map(write) })), refusal: null };
+/**
+ * Returns how many alternatives to each token a request to `/v1/responses` asks for; undefined if for no tokens.
+ * @param isIncluded whether its `include` names the probabilities
+ */
+export function topOfResponse({ top_logprobs: top = 0 }: Body, isIncluded: boolean): number | undefined {
+  checkTop('top_logprobs', top, MAX_TOP);
+  if (isIncluded) return top as number;
+  if (top === 0) return undefined;
+  throw wrongField('top_logprobs', 'it needs include: ["message.output_text.logprobs"].', 'invalid_value');
 }
 
-/** Writes the tokens of a completion. Offsets count characters of the answer. */
-export function completionLogprobs(tokens: Tokens): object {
-  let offset = 0;
+/** Writes the tokens of a message. */
+export function chatLogprobs(tokens: Tokens): object {
+  return { content: logprobsOf(tokens), refusal: null };
+}
+
+/** Writes tokens, each with its alternatives. */
+export function logprobsOf(tokens: Tokens): readonly object[] {
+  const write = ({ text, bytes, logprob }: WrittenToken): object => ({ token: text, logprob, bytes });
+  return tokens.map((one) => ({ ...write(one), top_logprobs: one.top.map(write) }));
+}
+
+/** Writes the tokens of a completion. Offsets count characters of the answer. @param before the tokens before these */
+export function completionLogprobs(tokens: Tokens, before: Tokens): object {
+  let offset = before.reduce((length, { text }) => length + text.length, 0);
   return {
     tokens: tokens.map(({ text }) => text),
     token_logprobs: tokens.map(({ logprob }) => logprob),

@@ -1,6 +1,8 @@
 /** The output of `/v1/responses`: items, and the events of a stream that writes them. */
-import type { GeneratedPart, WrittenCall } from '../../../shared/generated-text.js';
+import type { GeneratedPart, RankedText, WrittenCall } from '../../../shared/generated-text.js';
+import { logprobsOf } from './logprobs.js';
 import type { Item } from './response-input.js';
+import { TokenShares } from './token-shares.js';
 
 /** An event of a stream. */
 export interface ResponseEvent {
@@ -15,23 +17,23 @@ interface Kind {
   readonly part: (text: string) => Item;
   /** How the types of its events begin. */
   readonly event: string;
-  /** The fields that its events have besides the text. */
-  readonly fields: object;
+  /** Whether its parts and events have the probabilities of its tokens. */
+  readonly hasLogprobs: boolean;
 }
 
 const MESSAGE: Kind = {
   prefix: 'msg',
   head: { type: 'message', role: 'assistant' },
-  part: (text) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
+  part: (text) => ({ type: 'output_text', text, annotations: [] }),
   event: 'response.output_text',
-  fields: { logprobs: [] },
+  hasLogprobs: true,
 };
 const REASONING: Kind = {
   prefix: 'rs',
   head: { type: 'reasoning', summary: [] },
   part: (text) => ({ type: 'reasoning_text', text }),
   event: 'response.reasoning_text',
-  fields: {},
+  hasLogprobs: false,
 };
 
 /** An item that is being written. */
@@ -39,6 +41,7 @@ interface OpenItem {
   readonly kind: Kind;
   readonly id: string;
   text: string;
+  readonly logprobs: object[];
 }
 
 /** Collects the parts of an answer as items. Each step returns the events that tell of it. */
@@ -46,9 +49,16 @@ export class ResponseOutput {
   /** The items that are written. */
   readonly items: Item[] = [];
   #open: OpenItem | undefined;
+  readonly #shares = new TokenShares();
+
+  /** Adds tokens of the parts that follow. */
+  addTokens(tokens: readonly RankedText[]): void {
+    this.#shares.add(tokens);
+  }
 
   *add(part: GeneratedPart): Generator<ResponseEvent> {
     if (typeof part !== 'string' && 'toolCall' in part) {
+      this.#shares.drop();
       yield* this.end('completed');
       yield* this.#call(part.toolCall);
       return;
@@ -61,7 +71,10 @@ export class ResponseOutput {
     }
     const open = this.#open!;
     open.text += delta;
-    if (delta !== '') yield { type: `${kind.event}.delta`, ...this.#where(open.id), delta, ...kind.fields };
+    if (delta === '') return;
+    const logprobs = logprobsOf(this.#shares.take(delta));
+    open.logprobs.push(...logprobs);
+    yield { type: `${kind.event}.delta`, ...this.#where(open.id), delta, ...(kind.hasLogprobs && { logprobs }) };
   }
 
   /** Ends the item that is being written. */
@@ -69,18 +82,23 @@ export class ResponseOutput {
     const open = this.#open;
     if (!open) return;
     const { kind, id, text } = open;
-    const part = kind.part(text);
+    const logprobs = kind.hasLogprobs && { logprobs: open.logprobs };
+    const part = { ...kind.part(text), ...logprobs };
     const where = this.#where(id);
-    yield { type: `${kind.event}.done`, ...where, text, ...kind.fields };
+    yield { type: `${kind.event}.done`, ...where, text, ...logprobs };
     yield { type: 'response.content_part.done', ...where, part };
     yield* this.#close({ id, ...kind.head, status, content: [part] });
   }
 
   *#begin(kind: Kind): Generator<ResponseEvent> {
     const id = idOf(kind.prefix);
-    this.#open = { kind, id, text: '' };
+    this.#open = { kind, id, text: '', logprobs: [] };
     yield this.#added({ id, ...kind.head, status: 'in_progress', content: [] });
-    yield { type: 'response.content_part.added', ...this.#where(id), part: kind.part('') };
+    yield {
+      type: 'response.content_part.added',
+      ...this.#where(id),
+      part: { ...kind.part(''), ...(kind.hasLogprobs && { logprobs: [] }) },
+    };
   }
 
   *#call({ id: callId, name, arguments: given }: WrittenCall): Generator<ResponseEvent> {

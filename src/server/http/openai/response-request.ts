@@ -5,6 +5,7 @@ import type { Params } from '../../../contract/handler.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { chatParamsOf } from './chat-params.js';
 import { inFieldNames } from './field-names.js';
+import { topOfResponse } from './logprobs.js';
 import { conversationOf } from './inputs.js';
 import { mediumOf } from './models.js';
 import { paramsOf } from './params.js';
@@ -34,17 +35,18 @@ const FIELDS = new Set([
   'text',
   'tool_choice',
   'tools',
+  'top_logprobs',
 ]);
 /** Fields of chats that this API has by another name, or not. */
 const FIELDS_OF_CHATS = ['messages', 'max_completion_tokens', 'max_tokens', 'response_format', 'reasoning_effort', 'n'];
 /** Fields of which only the values without an effect are accepted. */
 const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
   background: [false],
-  top_logprobs: [0],
   truncation: ['disabled'],
 };
-/** What `include` may name without an effect: reasoning is never encrypted here. */
-const INCLUDABLE = 'reasoning.encrypted_content';
+/** What `include` may name: the probabilities of tokens; without an effect reasoning, which is never encrypted here. */
+const LOGPROBS = 'message.output_text.logprobs';
+const INCLUDABLE = new Set<unknown>([LOGPROBS, 'reasoning.encrypted_content']);
 
 /** Names of fields of chats, and of this API. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -77,7 +79,7 @@ export function readRequest(body: Body, served: ServedVersion): ResponseRequest 
   for (const [name, values] of Object.entries(NEUTRAL))
     if (name in body && !values.includes(body[name]))
       throw wrongField(name, `${describeValue(body[name])} is not supported here.`, 'unsupported_value');
-  checkInclude(body['include']);
+  const topLogprobs = topOfResponse(body, readInclude(body['include']).includes(LOGPROBS));
   streamOptionsOf(body);
   const { responses: stored } = served;
   const before = previousId === undefined ? [] : itemsBefore(previousId, stored);
@@ -90,10 +92,10 @@ export function readRequest(body: Body, served: ServedVersion): ResponseRequest 
   try {
     const shared = paramsOf(chat, ['model', 'messages', 'tools', 'tool_choice', 'reasoning_effort']);
     const { params, fields } = chatParamsOf(chat);
-    const all = new Map([...shared.fields, ...fields]);
+    const all = new Map([...shared.fields, ...fields, ['topLogprobs', 'include'] as const]);
     return {
       input: conversationOf(chat, mediumOf(served)),
-      params: { ...shared.params, ...params },
+      params: { ...shared.params, ...params, ...(topLogprobs !== undefined && { topLogprobs }) },
       items,
       echo: echoOf(body),
       isStored: store,
@@ -110,11 +112,11 @@ function itemsBefore(id: unknown, store: ResponseStore | undefined): readonly It
   throw wrongField('previous_response_id', `no response with the id ${describeValue(id)} is stored here.`);
 }
 
-function checkInclude(include: unknown = []): void {
+function readInclude(include: unknown = []): readonly unknown[] {
   if (!Array.isArray(include)) throw wrongValue('include', 'a list', include);
-  const other = include.find((one) => one !== INCLUDABLE);
-  if (other !== undefined)
-    throw wrongField('include', `${describeValue(other)} is not supported here.`, 'unsupported_value');
+  const other: unknown = include.find((one) => !INCLUDABLE.has(one));
+  if (other === undefined) return include;
+  throw wrongField('include', `${describeValue(other)} is not supported here.`, 'unsupported_value');
 }
 
 /** Returns the request as one of chats. */
@@ -167,6 +169,7 @@ function echoOf(body: Body): object {
     text: text ?? { format: { type: 'text' } },
     tool_choice: tool_choice ?? 'auto',
     tools: tools ?? [],
+    top_logprobs: body['top_logprobs'] ?? 0,
     top_p: top_p ?? null,
     truncation: 'disabled',
     ...(user !== undefined && { user }),

@@ -1,6 +1,6 @@
 /** `/v1/responses`: OpenAI's API of responses. */
 import { shorten } from '../../../contract/describe-value.js';
-import { isPart, partsOf, type Generated } from '../../../shared/generated-text.js';
+import { isPart, isTokensPart, partsOf, type Generated } from '../../../shared/generated-text.js';
 import type { ServedVersion } from '../../served-version.js';
 import { ServingError } from '../../serving-error.js';
 import { partsWithin } from '../parts-within.js';
@@ -59,6 +59,7 @@ async function whole(
   return await served.run(async () => {
     const result = readGenerated(await context.predict(served, asked.input, options), served);
     const writer = new Writer(asked, served);
+    writer.output.addTokens(result.tokens ?? []);
     for (const part of partsOf(result)) for (const _ of writer.output.add(part));
     return jsonResponse(writer.finish(result).response);
   });
@@ -140,12 +141,17 @@ async function* events(
   let hasParts = false;
   try {
     for await (const part of parts) {
+      if (isTokensPart(part)) {
+        writer.output.addTokens(part.tokens);
+        continue;
+      }
       const result = isPart(part) ? undefined : readGenerated(part, served);
       if (count === 0) {
         yield write({ type: 'response.created', response: writer.begun });
         yield write({ type: 'response.in_progress', response: writer.begun });
       }
       // A handler that sends no parts has them in its result.
+      if (result && !hasParts) writer.output.addTokens(result.tokens ?? []);
       const added = isPart(part) ? [part] : hasParts ? [] : partsOf(result!);
       hasParts = true;
       for (const one of added) for (const event of writer.output.add(one)) yield write(event);

@@ -9,7 +9,7 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { CHAT_TEMPLATE, loadChatTemplate, TOOL_TEMPLATE, type ChatTemplate } from '../../generation/chat.js';
 import { readChat, type Chat, type ChatMessage } from '../../../shared/chat.js';
 import { checkKeys } from '../../../shared/check-keys.js';
-import type { ReasoningPart, ToolCallPart } from '../../generation/answer-writer.js';
+import type { ReasoningPart, TokensPart, ToolCallPart } from '../../generation/answer-writer.js';
 import { Decoder } from '../../generation/decoder.js';
 import { EMBED_TOKENS, Embedder } from '../../generation/embedder.js';
 import { readInterface, staysOnGpu } from '../../generation/decoder-interface.js';
@@ -33,7 +33,7 @@ import type { AnswerStep, GenerateTools, Prompt } from '../../generation/answer.
 import type { StateConfig } from '../../handlers/state-config.js';
 import { TEXT_GENERATOR_SCHEMA } from './schemas.js';
 
-export type { ReasoningPart, ToolCall, ToolCallPart } from '../../generation/answer-writer.js';
+export type { ReasoningPart, TokensPart, ToolCall, ToolCallPart } from '../../generation/answer-writer.js';
 export type { GeneratedText } from '../../generation/answer.js';
 
 /** The input of one row: a prompt, a Blob of UTF-8, the ids of a prompt's tokens, or a conversation. */
@@ -91,7 +91,7 @@ type ReadParam = (name: string) => never;
 export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   declare readonly paramsType?: TextGeneratorParams;
   declare readonly configType?: GenerationConfig & StateConfig;
-  declare readonly partType?: string | ReasoningPart | ToolCallPart;
+  declare readonly partType?: string | ReasoningPart | ToolCallPart | TokensPart;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['ForCausalLM', 'LMHeadModel'],

@@ -386,6 +386,24 @@ test('the probabilities of tokens, as OpenAI writes them', async () => {
   // OpenAI's own client collects those of a stream.
   const streamed = await openai.chat.completions.stream(request).finalChatCompletion();
   expect(streamed.choices[0]!.logprobs).toEqual(expected);
+  // A handler that tells which tokens make a part has them in its chunk; those that make none are in the last.
+  client.parts = [{ tokens: tokens.slice(0, 1) }, 'Hé'];
+  const chunks: unknown[] = [];
+  for await (const { choices } of await openai.chat.completions.create({ ...request, stream: true }))
+    chunks.push([choices[0]!.delta.content, choices[0]!.logprobs?.content?.map((one) => one.token)]);
+  expect(chunks).toEqual([
+    ['', undefined],
+    ['Hé', ['Hé']],
+    [undefined, [' du']],
+  ]);
+  const texts: unknown[] = [];
+  const completed = { model: 'writer', prompt: 'Hello', logprobs: 2, stream: true } as const;
+  for await (const { choices } of await openai.completions.create(completed)) texts.push(choices[0]!.logprobs);
+  expect(texts).toMatchObject([
+    { tokens: ['Hé'], text_offset: [0] },
+    { tokens: [' du'], text_offset: [2] },
+  ]);
+  client.asked.splice(2);
   await openai.chat.completions.create({ ...hello, logprobs: true });
   expect(client.asked[2]!.options.params).toEqual({ topLogprobs: 0 });
   const completion = await openai.completions.create({ model: 'writer', prompt: 'Hello', logprobs: 2 });

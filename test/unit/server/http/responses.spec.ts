@@ -131,6 +131,59 @@ test('a stream tells of every item; its last event is the whole response', async
   ]);
 });
 
+test('the probabilities of the tokens of texts, whole, streamed, and by the AI SDK', async () => {
+  const token = (text: string, logprob: number) => ({ text, bytes: [...new TextEncoder().encode(text)], logprob });
+  const ranked = (text: string, logprob: number) => ({
+    ...token(text, logprob),
+    top: [token(text, logprob), token('x', -9)],
+  });
+  const words = ['<think>', 'think', '</think>\n', 'Hé', ' you', '<tool_call>'] as const;
+  const [open, think, close, hi, there, call] = words.map((text, at) => ranked(text, -at - 1));
+  const result = {
+    text: 'Hé you',
+    reasoning: 'think',
+    toolCalls: [CALL],
+    finishReason: 'tool_calls',
+    tokens: [open, think, close, hi, there, call],
+  };
+  const before = (part: unknown, ...tokens: unknown[]): readonly unknown[] => [{ tokens }, part];
+  const thought = before({ reasoning: 'think' }, open, think);
+  const parts = [...thought, ...before('Hé', close, hi), ...before(' you', there), ...before({ toolCall: CALL }, call)];
+  const { client, openai, ask } = await faked(() => answerOf(result), parts);
+  const written = (text: string, logprob: number, top?: readonly object[]): object => {
+    const { bytes } = token(text, logprob);
+    return { token: text, bytes, logprob, ...(top && { top_logprobs: top }) };
+  };
+  const expected = [...(['Hé', ' you'] as const).entries()].map(([at, text]) =>
+    written(text, -at - 4, [written(text, -at - 4), written('x', -9)]),
+  );
+  const request = { ...hello, include: ['message.output_text.logprobs' as const], top_logprobs: 2 };
+  const message = (output: readonly object[]): unknown =>
+    (output[1] as { content: readonly { logprobs: unknown }[] }).content[0]!.logprobs;
+  const whole = await openai.responses.create(request);
+  expect(client.asked[0]!.options.params).toEqual({ topLogprobs: 2 });
+  expect(message(whole.output)).toEqual(expected);
+  expect(whole).toMatchObject({ top_logprobs: 2 });
+  const deltas: unknown[] = [];
+  let done: unknown;
+  let last: readonly object[] = [];
+  for await (const event of await openai.responses.create({ ...request, stream: true })) {
+    if (event.type === 'response.output_text.delta') deltas.push(event.logprobs);
+    if (event.type === 'response.output_text.done') done = event.logprobs;
+    if (event.type === 'response.completed') last = event.response.output;
+  }
+  expect(deltas).toEqual(expected.map((one) => [one]));
+  expect(done).toEqual(expected);
+  expect(message(last)).toEqual(expected);
+  const model = createOpenAI({ apiKey: 'none', baseURL: 'http://server/v1', fetch: ask })('writer');
+  const asked = { model, prompt: 'Hello', maxRetries: 0, providerOptions: { openai: { logprobs: 2 } } };
+  for (const metadata of [(await generateText(asked)).providerMetadata, await streamText(asked).providerMetadata]) {
+    const found = metadata!['openai']!['logprobs'] as { token: string }[][];
+    expect(found.flat().map((one) => one.token)).toEqual(['Hé', ' you']);
+  }
+  expect(client.asked.at(-1)!.options.params).toEqual({ topLogprobs: 2 });
+});
+
 test('a response is stored for those that continue it, unless the request forbids it', async () => {
   const { client, openai } = await faked(({ input }) =>
     answerOf({ text: `Answer ${(input as { messages: unknown[] }).messages.length}` }),
@@ -178,7 +231,10 @@ test('what is wrong is named as the request has it', async () => {
     [{ text: { format: { type: 'grammar' } } }, 'text.format', invalid],
     [{ text: { form: 1 } }, 'text.form', unknown],
     [{ reasoning: { effort: 1 } }, 'reasoning.effort', invalid],
-    [{ include: ['message.output_text.logprobs'] }, 'include', unsupported],
+    [{ include: ['message.input_image.image_url'] }, 'include', unsupported],
+    [{ include: 'message.output_text.logprobs' }, 'include', invalid],
+    [{ top_logprobs: 2 }, 'top_logprobs', invalid],
+    [{ top_logprobs: 21, include: ['message.output_text.logprobs'] }, 'top_logprobs', invalid],
     [{ background: true }, 'background', unsupported],
     [{ truncation: 'auto' }, 'truncation', unsupported],
     [{ store: 1 }, 'store', invalid],

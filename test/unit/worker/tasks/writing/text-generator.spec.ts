@@ -6,7 +6,11 @@ import type { Session, Tensor, TensorInfo, Tensors } from '../../../../../src/co
 import type { PredictionError } from '../../../../../src/contract/errors.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
 import type { GeneratedText } from '../../../../../src/worker/generation/answer.ts';
-import { TextGenerator, type TextGeneratorInput } from '../../../../../src/worker/tasks/writing/text-generator.ts';
+import {
+  TextGenerator,
+  type TextGeneratorInput,
+  type TokensPart,
+} from '../../../../../src/worker/tasks/writing/text-generator.ts';
 import { TextToText } from '../../../../../src/worker/tasks/writing/text-to-text.ts';
 import { SpeechToText } from '../../../../../src/worker/tasks/transcription/speech-to-text.ts';
 import { generationFiles } from '../../generation/models.ts';
@@ -420,7 +424,12 @@ async function survives(
   ask: (resumed: unknown) => Promise<{ result: GeneratedText; parts: readonly { part: unknown; resume: unknown }[] }>,
 ): Promise<number> {
   const { result, parts } = await ask(undefined);
-  expect(parts.map(({ part }) => part).join('')).toBe(result.text);
+  const texts = parts.map(({ part }) => part).filter((part) => typeof part === 'string');
+  expect(texts.join('')).toBe(result.text);
+  const told = parts.flatMap(({ part }) => (typeof part === 'string' ? [] : (part as TokensPart).tokens));
+  expect(told).toEqual(result.tokens?.slice(0, told.length) ?? []);
+  // Before each text, the tokens that make it.
+  if (result.tokens) expect(parts.filter(({ part }) => typeof part !== 'string')).toHaveLength(texts.length);
   for (const [index, { resume }] of parts.entries()) {
     const after = await ask(structuredClone(resume));
     expect(after.result).toEqual(result);
