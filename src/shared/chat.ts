@@ -1,4 +1,5 @@
 /** Conversations, as `text_generator` takes them. */
+import { invalidInput } from '../contract/errors.js';
 import { isPlainObject } from './is-plain-object.js';
 import { wrongValue } from './read-options.js';
 
@@ -81,9 +82,23 @@ function readContent(
     const expected = medium
       ? `{ type: 'text', text } or { type: '${medium}', ${medium} }`
       : 'a part of type "text": this model reads texts alone';
-    throw wrongValue(`${where}[${at}]`, expected, isPlainObject(part) ? (part['type'] ?? part) : part);
+    const type = isPlainObject(part) ? (part['type'] ?? part) : part;
+    const { message } = wrongValue(`${where}[${at}]`, expected, type);
+    throw invalidInput(message + remedyFor(String(type), medium));
   }
   return content as readonly (TextPart | MediumPart)[];
+}
+
+/** What to do with pictures, sound and films that a model does not take. */
+const REMEDIES: readonly (readonly [Medium | 'video', string])[] = [
+  ['image', ' A model of image_text_to_text reads pictures.'],
+  ['audio', ' A model of audio_text_to_text hears sound.'],
+  ['video', ' Pass some of its frames as pictures, to a model of image_text_to_text.'],
+];
+
+/** @param type that of a part, such as `image`, or OpenAI's `image_url` */
+function remedyFor(type: string, medium: Medium | undefined): string {
+  return REMEDIES.find(([name]) => name !== medium && type.includes(name))?.[1] ?? '';
 }
 
 function isObject(value: unknown): boolean {

@@ -7,6 +7,7 @@ export type FieldNames = ReadonlyMap<string, string>;
 /** Returns an error of the handler about a param as one about the request's field; any other error as it is. */
 export function inFieldNames(error: unknown, fields: FieldNames): unknown {
   if (!(error instanceof TabServeError && error.code === 'invalid-input') || error instanceof FieldError) return error;
+  if (error.message.startsWith('tools: ')) return new FieldError('tools', error.message, error, 'invalid_value');
   const names = [...fields.keys()];
   const param =
     /\bparams\.(\w+)/.exec(error.message)?.[1] ??

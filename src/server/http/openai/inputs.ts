@@ -14,14 +14,30 @@ import { FieldError, wrongField, wrongValue, type Body } from './request.js';
 export function conversationOf({ messages, tools, tool_choice: choice }: Body, medium: Medium | undefined): Chat {
   try {
     const read = (message: unknown, at: number): unknown => messageOf(message, `messages[${at}]`, medium);
+    if (Array.isArray(tools)) tools.forEach(checkTool);
     const chat = readChat({ messages: Array.isArray(messages) ? messages.map(read) : messages, tools }, medium);
     return { messages: chat.messages, ...(chat.tools?.length && choice !== 'none' && { tools: chat.tools }) };
   } catch (cause) {
     if (cause instanceof FieldError) throw cause;
-    const { message } = asTabServeError(cause);
+    const { message: own } = asTabServeError(cause);
+    const message = medium ? own.replace(`{ type: '${medium}', ${medium} }`, OWN_PARTS[medium]) : own;
     const [field = ''] = /^[^:]+/.exec(message) ?? [];
     throw new FieldError(field, message, cause, 'invalid_value');
   }
+}
+
+/** How the parts of a content are written here that are no texts. */
+const OWN_PARTS: Readonly<Record<Medium, string>> = {
+  image: "{ type: 'image_url', image_url: { url } }",
+  audio: "{ type: 'input_audio', input_audio: { data, format } }",
+};
+
+function checkTool(tool: unknown, at: number): void {
+  const { type, function: called } = isPlainObject(tool) ? tool : {};
+  if (type !== 'function')
+    throw wrongField(`tools[${at}].type`, 'only the type "function" is supported here.', 'unsupported_value');
+  if (!isPlainObject(called) || typeof called['name'] !== 'string' || called['name'] === '')
+    throw wrongValue(`tools[${at}].function`, '{ name, description, parameters }', called);
 }
 
 function messageOf(message: unknown, where: string, medium: Medium | undefined): unknown {

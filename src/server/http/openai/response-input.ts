@@ -124,6 +124,8 @@ export function chatToolsOf(tools: unknown): unknown {
     if (!isPlainObject(tool) || type !== 'function')
       throw wrongField(`tools[${at}].type`, 'only the type "function" is supported here.', 'unsupported_value');
     const { type: _, ...called } = tool;
+    if (typeof called['name'] !== 'string' || called['name'] === '')
+      throw wrongValue(`tools[${at}].name`, 'the name of a function', called['name']);
     return { type, function: withoutNull(called) };
   });
 }

@@ -24,7 +24,7 @@ export function requiredCalls(
   const call = oneOf(
     calls.map(([name, parameters]) => {
       const [before, after] = around(name);
-      return sequence(text(before), argumentsGrammar(parameters, `The parameters of the tool "${name}"`), text(after));
+      return sequence(text(before), argumentsGrammar(parameters, `tools: the parameters of "${name}"`), text(after));
     }),
   );
   const more = between === undefined || only !== undefined ? 0 : MAX_CALLS - 1;

@@ -83,6 +83,11 @@ export abstract class SoftTextGenerator extends TextGenerator {
       parts.push(await this.read(one, index, context));
       context.heartbeat();
     }
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    if (count >= this.contextLength)
+      throw invalidInput(
+        `The ${parts.length} ${many} have ${count} tokens, and the model's context has ${this.contextLength}, for prompt and answer together. Send fewer or smaller ones.`,
+      );
     const [first = '', ...others] = text.split(placeholder);
     if (others.length !== parts.length)
       throw invalidInput(

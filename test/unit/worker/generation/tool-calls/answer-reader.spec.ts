@@ -16,10 +16,9 @@ interface Marks {
   readonly isCut?: boolean;
 }
 
-/** Reads a text in pieces of this many characters. */
-function read(text: string, size: number, { form, template = '', isReasoning = false, isCut = false }: Marks) {
+/** Reads the pieces of a text. */
+function read(pieces: readonly string[], { form, template = '', isReasoning = false, isCut = false }: Marks) {
   const reader = new AnswerReader({ reasoning: reasoningOf(template), isReasoning, form: form && FORMS[form], tools });
-  const pieces = text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
   const parts = [...pieces.flatMap((piece) => reader.add(piece)), ...reader.end(isCut)];
   const joined = (kind: 'text' | 'reasoning'): string =>
     parts.map((part) => (part.kind === kind ? part.text : '')).join('');
@@ -52,6 +51,17 @@ const CASES: readonly (readonly [text: string, marks: Marks, expected: Partial<R
     { form: 'hermes', template: '<think>' },
     { reasoning: HERMES, calls: [{ a: 1 }] },
   ],
+  [
+    'So.\n<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>',
+    { form: 'qwen3-coder' },
+    { text: 'So.', calls: [{ a: 1 }] },
+  ],
+  [
+    '<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>',
+    { form: 'glm' },
+    { calls: [{ a: 1 }] },
+  ],
+  ['[TOOL_CALLS]f[ARGS]{"a": 1}', { form: 'mistral' }, { calls: [{ a: 1 }] }],
   ['[THINK]Hm.[/THINK]Yes.', { template: '[THINK]' }, { reasoning: 'Hm.', text: 'Yes.' }],
   ['<|channel>thought\nHm.\n<channel|>Yes.', { template: '<channel|>' }, { reasoning: 'Hm.', text: 'Yes.' }],
   [
@@ -91,9 +101,19 @@ const CASES: readonly (readonly [text: string, marks: Marks, expected: Partial<R
 
 test('text, reasoning and calls, however the text arrives', () => {
   for (const [text, marks, expected] of CASES)
-    for (const size of [1, 2, 3, 7, 1000])
-      expect(read(text, size, marks), `${size}: ${text}`).toEqual({ text: '', reasoning: '', calls: [], ...expected });
+    for (const pieces of piecesOf(text))
+      expect(read(pieces, marks), pieces.join('|')).toEqual({ text: '', reasoning: '', calls: [], ...expected });
+  const forms = new Set(CASES.filter(([, , { calls }]) => calls).map(([, { form }]) => form));
+  expect([...forms].toSorted()).toEqual(Object.keys(FORMS).toSorted());
 });
+
+/** Returns a text in single characters, in pieces of several, and in two pieces that meet at each place. */
+function piecesOf(text: string): readonly (readonly string[])[] {
+  return [
+    ...[1, 2, 3, 7].map((size) => text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g'))!),
+    ...Array.from(text, (_, at) => [text.slice(0, at), text.slice(at)]),
+  ];
+}
 
 test('text comes as soon as nothing can change it', () => {
   const reader = new AnswerReader({ reasoning: THINK, isReasoning: false, form: FORMS.hermes, tools });

@@ -205,14 +205,11 @@ test('what cannot be asked for is refused with the remedy', async () => {
     [() => choose('required'), 'params.toolChoice: "required" needs tools'],
     [() => choose({ name: 'g' }, [f]), 'params.toolChoice: there is no tool "g". The tools are f.'],
     [() => choose('any', [f]), 'toolChoice'],
-    [() => choose('required', [tool('f', undefined)]), 'The parameters of the tool "f": expected a JSON Schema'],
-    [
-      () => choose('required', [tool('f', { type: 'string' })]),
-      'The parameters of the tool "f": expected a JSON Schema',
-    ],
+    [() => choose('required', [tool('f', undefined)]), 'tools: the parameters of "f": expected a JSON Schema'],
+    [() => choose('required', [tool('f', { type: 'string' })]), 'tools: the parameters of "f": expected a JSON Schema'],
     [
       () => choose('required', [tool('f', { properties: { a: { not: { minLength: 1 } } } })]),
-      'The parameters of the tool "f".properties.a.not',
+      'tools: the parameters of "f".properties.a.not',
     ],
     [() => choose('required', [f], { stop: 'a' }), 'params.toolChoice: it is not supported together with stop'],
     [
