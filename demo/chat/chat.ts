@@ -1,4 +1,4 @@
-/** The page on which a language model answers: about photos, with tools, with its thoughts, as JSON. */
+/** The page on which a language model answers: about photos or recordings, with tools, with its thoughts, as JSON. */
 import '../styles/instruments.css';
 import '../styles/writing.css';
 import '../styles/repository.css';
@@ -9,7 +9,6 @@ import type { TextGenerator } from '../../src/worker.js';
 import { finder } from '../any/finder.js';
 import { literal } from '../demos/code.js';
 import type { Exhibit, Exhibited } from '../exhibit.js';
-import { chooses } from '../page/drop.js';
 import { button, el } from '../page/dom.js';
 import { section } from '../page/section.js';
 import { Explained } from '../page/explained.js';
@@ -19,6 +18,7 @@ import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import { inWords } from '../panels/words.js';
 import { rateOf } from '../writing/rate.js';
+import { attachment, type Sense } from './attachment.js';
 import { codeOf } from './code.js';
 import { answer, type Answered, type Message } from './conversation.js';
 import { chatSettings } from './settings.js';
@@ -41,16 +41,18 @@ const EXAMPLES = [
   'HuggingFaceTB/SmolVLM-256M-Instruct',
 ];
 const QUESTIONS = ['Once upon a time there was a fox.', 'What is (12 + 30) * 1.5?', 'What time is it?'];
-/** The handlers that answer conversations. */
-const CHATS = new Set(['text_generator', 'image_text_to_text']);
-const NO_EYES =
-  'This model reads texts alone. Open one that reads pictures, such as HuggingFaceTB/SmolVLM-256M-Instruct, below.';
+/** The handlers that answer conversations, and what they perceive beside texts. */
+const CHATS = new Map<string, Sense | undefined>([
+  ['text_generator', undefined],
+  ['image_text_to_text', 'image'],
+  ['audio_text_to_text', 'audio'],
+]);
 
 export const chat: Exhibit = {
   id: 'chat',
   title: 'Chat',
   summary:
-    'A language model answers on this device: about photos, with tools that this page runs, with its thoughts apart, as JSON of a schema. The gallery’s own model is a teller of tales; open a repository, and it is a helper.',
+    'A language model answers on this device: about photos or recordings, with tools that this page runs, with its thoughts apart, as JSON of a schema. The gallery’s own model is a teller of tales; open a repository, and it is a helper.',
   mount,
 };
 
@@ -58,10 +60,8 @@ function mount(announce: (text: string) => void): Exhibited {
   let client: Client<TextGenerator> | undefined;
   let opening = new AbortController();
   let wanted = OURS;
-  let readsPictures = false;
   /** Ends the answer that is being written; undefined if there is none. */
   let stop: AbortController | undefined;
-  let photo: Blob | undefined;
   const messages: Message[] = [];
 
   // ── What is seen ─────────────────────────────────────────────────────────────────────────────
@@ -80,11 +80,9 @@ function mount(announce: (text: string) => void): Exhibited {
     note.set('');
     arrange();
   });
-  const chooser = el('input', { type: 'file', accept: 'image/*', hidden: '', tabindex: '-1', 'aria-label': 'A photo' });
-  const adder = el('button', { type: 'button' }, 'Add a photo…');
-  const shown = el('span', { class: 'chat-photo', hidden: '' });
   const noteElement = el('div', { class: 'note', id: 'note' });
   const note = noteLine(noteElement, announce);
+  const attached = attachment(note.refused);
   const rate = el('p', { class: 'rate-line' });
   const progress = loadState(() => void open(wanted));
   const runs = el('p', { class: 'quiet', role: 'status' });
@@ -107,7 +105,7 @@ function mount(announce: (text: string) => void): Exhibited {
     'form',
     { class: 'chat-form' },
     field,
-    el('div', { class: 'actions' }, sender, adder, chooser, shown, anew),
+    el('div', { class: 'actions' }, sender, ...attached.elements, anew),
   );
   const element = el(
     'div',
@@ -140,31 +138,6 @@ function mount(announce: (text: string) => void): Exhibited {
     sender.disabled = !client;
     anew.disabled = messages.length === 0;
     ours.hidden = wanted === OURS;
-    adder.hidden = !readsPictures;
-  }
-
-  function setPhoto(given: Blob | undefined): void {
-    photo = given;
-    shown.hidden = !given;
-    shown.replaceChildren();
-    if (!given) return;
-    const url = URL.createObjectURL(given);
-    const image = el('img', { src: url, alt: 'The photo for your message' });
-    image.addEventListener('load', () => URL.revokeObjectURL(url));
-    image.addEventListener('error', () => {
-      URL.revokeObjectURL(url);
-      setPhoto(undefined);
-      note.refused(new Explained('This file is no picture that this browser reads. Choose a JPEG, PNG or WebP file.'));
-    });
-    shown.append(
-      image,
-      button('Remove', () => setPhoto(undefined)),
-    );
-  }
-
-  function takePhoto(file: Blob): void {
-    if (readsPictures) setPhoto(file);
-    else note.refused(new Explained(NO_EYES));
   }
 
   // ── The model ────────────────────────────────────────────────────────────────────────────────
@@ -174,8 +147,7 @@ function mount(announce: (text: string) => void): Exhibited {
     stop?.abort();
     void client?.dispose();
     client = undefined;
-    readsPictures = false;
-    setPhoto(undefined);
+    attached.perceives(undefined);
     runs.textContent = '';
   }
 
@@ -199,7 +171,7 @@ function mount(announce: (text: string) => void): Exhibited {
       if (signal.aborted) return;
       if (!CHATS.has(is))
         throw new Explained(`This is a model of ${is}, which answers no messages. The page “Any model” runs it.`);
-      readsPictures = is === 'image_text_to_text';
+      attached.perceives(CHATS.get(is));
       opened.on('fail', failed);
       progress.done();
       const { engine, name: backend, precision } = opened.backend!;
@@ -228,23 +200,23 @@ function mount(announce: (text: string) => void): Exhibited {
 
   async function send(by: Client<TextGenerator>): Promise<void> {
     const text = field.value.trim();
-    if (text === '' && !photo) return note.set('Write a message first.');
+    const sent = attached.current;
+    if (text === '' && !sent) return note.set('Write a message first.');
     const own = (stop = new AbortController());
     const before = messages.length;
-    const sent = photo;
     note.set('');
     try {
       const { params } = settings;
       const content = sent
         ? [
-            { type: 'image', image: sent },
+            { type: sent.sense, [sent.sense]: sent.file },
             { type: 'text', text },
           ]
         : text;
       messages.push({ role: 'user', content });
       conversation.ask(text, sent);
       field.value = '';
-      setPhoto(undefined);
+      attached.clear();
       arrange();
       const answered = await answer(by, messages, params, conversation.answer(), own.signal);
       rate.textContent = saysOf(answered);
@@ -268,7 +240,6 @@ function mount(announce: (text: string) => void): Exhibited {
     event.preventDefault();
     if (client && !stop) void send(client);
   });
-  chooses(adder, chooser, takePhoto);
   code.show(codeOf(literal('/models/writer/')));
   void open(OURS);
 
@@ -278,13 +249,14 @@ function mount(announce: (text: string) => void): Exhibited {
       take(file, item) {
         const entry = item?.webkitGetAsEntry();
         if (entry?.isDirectory) find.takeFolder(entry as FileSystemDirectoryEntry);
-        else takePhoto(file);
+        else attached.take(file);
       },
       refused: note.refused,
     },
     dispose() {
       find.dispose();
       close();
+      attached.dispose();
       conversation.clear();
     },
   };

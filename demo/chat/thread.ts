@@ -1,4 +1,5 @@
 import { button, el } from '../page/dom.js';
+import { showSent, type Attached } from './attachment.js';
 
 /** The answer that is being written. */
 export interface AnswerView {
@@ -11,7 +12,7 @@ export interface AnswerView {
 export interface Thread {
   readonly element: HTMLElement;
   /** Adds the visitor's message. */
-  ask(text: string, photo: Blob | undefined): void;
+  ask(text: string, attached: Attached | undefined): void;
   /** Begins the answer to it. */
   answer(): AnswerView;
   clear(): void;
@@ -32,7 +33,6 @@ export function thread(says: string, examples: readonly string[], chosen: (examp
     empty,
     list,
   );
-  const pictures: string[] = [];
   /** Adds something, and scrolls to it if the visitor has not scrolled away from the end. */
   const adding = (add: () => void): void => {
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 60;
@@ -41,13 +41,9 @@ export function thread(says: string, examples: readonly string[], chosen: (examp
   };
   return {
     element,
-    ask(text, photo) {
+    ask(text, attached) {
       const message = el('li', { class: 'chat-asked' }, el('span', { class: 'unseen' }, 'You: '));
-      if (photo) {
-        const url = URL.createObjectURL(photo);
-        pictures.push(url);
-        message.append(el('img', { src: url, alt: 'Your photo' }));
-      }
+      if (attached) message.append(showSent(attached));
       message.append(text);
       empty.hidden = true;
       list.append(message);
@@ -76,7 +72,6 @@ export function thread(says: string, examples: readonly string[], chosen: (examp
       };
     },
     clear() {
-      for (const url of pictures.splice(0)) URL.revokeObjectURL(url);
       list.replaceChildren();
       empty.hidden = false;
     },

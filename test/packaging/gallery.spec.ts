@@ -527,6 +527,39 @@ test('chat: an answer as JSON, a tool that must be called, and a photo for a mod
   expect(complaints).toEqual([]);
 });
 
+test('chat: a recording for a model that hears, and files that it does not take @full', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.goto(`${gallery}#/chat`);
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  const chooser = page.locator('.chat-form input[type=file]');
+  await expect(send).toBeEnabled(SLOW);
+  await page.locator('input[webkitdirectory]').setInputFiles('test/models/sounds/voxtral');
+  await page.getByRole('button', { name: 'Open it' }).click(SLOW);
+  await expect(page.getByRole('status').filter({ hasText: '(audio_text_to_text) runs on onnx/' })).toBeVisible(SLOW);
+  await expect(page.getByRole('button', { name: 'Add a recording…' })).toBeVisible();
+  await chooser.setInputFiles('public/models/nanodet/samples/cat.jpg');
+  await expect(page.locator('#note')).toHaveText(/^This model reads no pictures\./);
+  await chooser.setInputFiles({ name: 'none.wav', mimeType: 'audio/wav', buffer: Buffer.from('none') });
+  await expect(page.locator('#note')).toHaveText(/^This file is no sound that this browser plays\./);
+
+  await chooser.setInputFiles('public/models/vad/samples/platform.wav');
+  const next = page.getByRole('group', { name: 'The recording for your message' });
+  await next.getByRole('button', { name: /^Play [\d.]+ s$/ }).click();
+  await next.getByRole('button', { name: 'Stop', exact: true }).click();
+  await expect(next.getByRole('button', { name: /^Play [\d.]+ s$/ })).toBeVisible();
+  await page.getByText('Tokens', { exact: true }).click();
+  await page.getByRole('slider', { name: 'Length' }).fill('10');
+  await page.getByRole('textbox', { name: 'Your message' }).fill('What is said?');
+  await send.click();
+  await expect(page.getByRole('group', { name: 'Your recording' })).toBeVisible();
+  await expect(next).toBeHidden();
+  await expect(page.getByText(/^\d+ tokens?,/)).toBeVisible(SLOW);
+  expect(complaints).toEqual([]);
+});
+
 test('writing: stopped; and when its worker is killed, it goes on with no word missing or doubled @full', async ({
   page,
   gallery,
