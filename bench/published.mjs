@@ -28,6 +28,9 @@ const MODELS = [
 ];
 const RECORDING = '/models/vad/samples/platform.wav';
 const THREADS = [1, 2];
+/** Tokens of the answers of a conversation. */
+const TALK = 16;
+const CROWD = { answers: 4, tokens: 24, rounds: 3 };
 const NAMES = { ours: 'TabServe', transformers: 'transformers.js' };
 /** The first words of prompts, a token each. */
 const FIRST = ['One', 'Two', 'Three', 'Four'];
@@ -47,7 +50,11 @@ export async function publishedRows(launch, url) {
         continue;
       }
       const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-      for (const threads of THREADS) rows.push(...(await modelRows(browser, url, model, threads, bytes)));
+      for (const threads of THREADS) {
+        rows.push(...(await modelRows(browser, url, model, threads, bytes)));
+        // With 8 bits, each request runs alone, and each prompt as a whole.
+        if (model.name === SMOL.name && model.dtype === 'fp32') rows.push(...(await turnRows(browser, url, threads)));
+      }
     }
     return rows;
   } finally {
@@ -96,6 +103,47 @@ async function modelRows(browser, url, model, threads, bytes) {
   ];
 }
 
+/** The turns of a conversation, and several answers at once: TabServe alone. */
+async function turnRows(browser, url, threads) {
+  const options = { name: SMOL.name, dtype: 'fp32', threads };
+  const label = `published: ${SMOL.name} fp32, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
+  const { again, first } = await onPage(browser, url, (call) => call('talk', options, TALK));
+  const rounds = await onPage(browser, url, (call) => call('crowd', options, CROWD));
+  tell(`${label}: ${JSON.stringify({ again, first, rounds })}`);
+  return [
+    row(
+      `${label}: tokens that ran again in ${first.length} turns of a conversation`,
+      again,
+      'tokens',
+      atMost(0, 'tokens'),
+    ),
+    row(`${label}: first token of the first turn`, first[0], 'ms'),
+    row(`${label}: first token of turn ${first.length}`, first.at(-1), 'ms'),
+    row(
+      `${label}: ${CROWD.answers} answers at once, over one`,
+      rounds.map(({ one, several }) => several / one),
+      '×',
+      atLeast(1.8, '×'),
+    ),
+  ];
+}
+
+/** Calls functions of the page in a fresh tab. */
+async function onPage(browser, url, ask) {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => console.error(error));
+    await page.goto(`${url}published/index.html`);
+    await page.waitForFunction(() => 'published' in globalThis);
+    return await ask((work, ...given) =>
+      page.evaluate(([work, given]) => globalThis.published[work](...given), [work, given]),
+    );
+  } finally {
+    await context.close();
+  }
+}
+
 /** What `assess` says before the download, over the peak while the model was opened. */
 function estimateRow(label, visits) {
   const ratio = visits[0].estimate / median(visits.map(({ opening }) => opening));
@@ -105,15 +153,8 @@ function estimateRow(label, visits) {
 
 /** Opens a model in a fresh tab and asks it. Times in milliseconds, memory in MB. */
 async function visit(browser, url, contender, { name, kind, dtype, threads, prompts, tokens }) {
-  const context = await browser.newContext();
-  try {
-    const page = await context.newPage();
-    page.on('pageerror', (error) => console.error(error));
-    await page.goto(`${url}published/index.html`);
-    await page.waitForFunction(() => 'published' in globalThis);
+  return await onPage(browser, url, async (call) => {
     const options = { name, kind, dtype, threads };
-    const call = (work, ...given) =>
-      page.evaluate(([work, given]) => globalThis.published[work](...given), [work, given]);
     const devtools = await browser.newBrowserCDPSession();
     const found = {};
     const rise = await watchPeak(devtools);
@@ -137,9 +178,7 @@ async function visit(browser, url, contender, { name, kind, dtype, threads, prom
     await devtools.detach();
     const estimate = contender === 'ours' ? (await call('estimate', options)) / 1e6 : undefined;
     return { ...found, estimate };
-  } finally {
-    await context.close();
-  }
+  });
 }
 
 function rename({ took, text }, name) {
