@@ -80,7 +80,7 @@ BARE = ("MODEL", "IMAGE", "TEXT_ENCODING")
 # Tasks of which a handler runs these classes only: the others have other inputs or files.
 ONLY = {
     "speech_to_text": ("WhisperForConditionalGeneration", "MoonshineForConditionalGeneration"),
-    "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Lfm2Vl", "Gemma3", "Llava")),
+    "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Lfm2Vl", "Gemma3", "Llava", "FastVlm")),
     "promptable_segmenter": ("SamModel", "Sam2Model", "Sam3TrackerModel", "EdgeTamModel"),
     "zero_shot_image_classifier": ("CLIPModel", "MetaClip2Model", "SiglipModel", "AltCLIPModel", "ChineseCLIPModel"),
     "text_to_speech": ("SpeechT5ForTextToSpeech",),
@@ -152,7 +152,7 @@ OWN = {
     "ClapModel": ("zero-shot audio classification", "zero_shot_audio_classifier"),
     "WeSpeakerResNetModel": ("speaker verification", "speaker_embedder"),
     "SupertonicForConditionalGeneration": ("text to speech", "text_to_speech"),
-    "LlavaQwen2ForCausalLM": ("text generation from images", "text_generator"),
+    "LlavaQwen2ForCausalLM": ("text generation from images", "image_text_to_text"),
     "Phi3VForCausalLM": ("text generation from images", None),
     "UltravoxModel": ("text generation from sound", "text_generator"),
     "VoxtralForConditionalGeneration": ("text generation from sound", "audio_text_to_text"),

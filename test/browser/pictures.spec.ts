@@ -14,7 +14,7 @@ interface Row {
 const EXPECTED = readGoldens<Readonly<Record<string, readonly Row[]>>>('../models/pictures/expected.json');
 const ROWS = EXPECTED['smolvlm']!;
 /** Models of pictures of one size; of Gemma 3, with pan and scan. The others are compared in unit tests. */
-const MODELS = ['smolvlm', 'gemma3', 'llava'];
+const MODELS = ['smolvlm', 'gemma3', 'llava', 'fastvlm'];
 
 const FOLDER = '/test/models/pictures/';
 

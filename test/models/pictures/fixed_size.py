@@ -11,13 +11,14 @@ from transformers import DynamicCache, PreTrainedTokenizerFast
 FAMILIES = ("gemma3", "llava")
 SIDE, PATCH = 32, 8
 PAN_AND_SCAN = {"do_pan_and_scan": True, "pan_and_scan_min_crop_size": 16, "pan_and_scan_max_num_crops": 3, "pan_and_scan_min_ratio_to_activate": 1.2}
-SPECIAL = {"gemma3": ["<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"], "llava": ["<pad>", "<s>", "</s>"]}
-OF_PICTURES = {"gemma3": ["<start_of_image>", "<end_of_image>", "<image_soft_token>"], "llava": ["<image>"]}
+SPECIAL = {"gemma3": ["<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"], "llava": ["<pad>", "<s>", "</s>"], "fastvlm": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]}
+OF_PICTURES = {"gemma3": ["<start_of_image>", "<end_of_image>", "<image_soft_token>"], "llava": ["<image>"], "fastvlm": ["<image>"]}
 # In our own words, with what theirs have.
 PARTS = "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}{% if part['type'] == 'image' %}{{ 'IMAGE' }}{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}{% endfor %}{% endif %}"
 TEMPLATES = {
     "gemma3": "{{ bos_token }}{% for message in messages %}{{ '<start_of_turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\\n' }}" + PARTS.replace("IMAGE", "<start_of_image>") + "{{ '<end_of_turn>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}",
     "llava": "{% for message in messages %}{{ message['role'] | upper + ': ' }}" + PARTS.replace("IMAGE", "<image>\\n") + "{{ '</s>' if message['role'] == 'assistant' else ' ' }}{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}",
+    "fastvlm": "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' }}" + PARTS.replace("IMAGE", "<image>\\n") + "{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}",
 }
 
 
@@ -30,7 +31,7 @@ def tokenizer_of(name, folder, texts):
     tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=330, special_tokens=SPECIAL[name], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
     tokenizer.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in OF_PICTURES[name]])
     pad, bos, eos = SPECIAL[name][:3]
-    extra = {"image_token": "<image>"} if name == "llava" else {"boi_token": "<start_of_image>", "eoi_token": "<end_of_image>", "image_token": "<image_soft_token>"}
+    extra = {"image_token": "<image>"} if name != "gemma3" else {"boi_token": "<start_of_image>", "eoi_token": "<end_of_image>", "image_token": "<image_soft_token>"}
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token=bos, eos_token="<end_of_turn>" if name == "gemma3" else eos, pad_token=pad, chat_template=TEMPLATES[name], additional_special_tokens=OF_PICTURES[name], extra_special_tokens=extra)
 
@@ -99,12 +100,12 @@ class Text(torch.nn.Module):
         return (self.head(hidden), *present)
 
 
-def export(model, folder, clean):
+def export(model, folder, clean, vision=None, side=SIDE):
     """Writes encoder and decoder. Returns the table of the tokens' vectors."""
     with tempfile.TemporaryDirectory() as target, torch.no_grad():
         path = pathlib.Path(target) / "model.onnx"
         torch.onnx.export(
-            Vision(model).eval(), (torch.rand(2, 3, SIDE, SIDE),), path, input_names=["pixel_values"], output_names=["image_features"], dynamo=False, opset_version=17,
+            (vision or Vision(model)).eval(), (torch.rand(2, 3, side, side),), path, input_names=["pixel_values"], output_names=["image_features"], dynamo=False, opset_version=17,
             dynamic_axes={"pixel_values": {0: "batch_size"}, "image_features": {0: "batch_size"}})
         onnx.save(clean(onnx.load(path)), folder / "vision_encoder.onnx")
         config = model.config.text_config

@@ -21,14 +21,11 @@ import onnxruntime
 import torch
 import transformers
 from onnx import TensorProto, helper, numpy_helper
-from optimum.exporters.onnx import main_export
 from PIL import Image
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 import fixed_size
-import lfm2_vl
-import qwen_vl
 
 HERE = pathlib.Path(__file__).resolve().parent
 NEW_TOKENS = 16
@@ -119,6 +116,9 @@ def export_vision(model, folder, side):
 
 def export_text(text_model, folder):
     """The decoder without its table, which is returned."""
+    # It needs transformers 4, and fastvlm.py, which uses the rest of this file, 5.
+    from optimum.exporters.onnx import main_export
+
     with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as target:
         text_model.save_pretrained(source)
         main_export(source, target, task="text-generation-with-past", do_validation=False, no_dynamic_axes=False, device="cpu")
@@ -211,6 +211,10 @@ def export_smolvlm(model, folder, side):
 
 
 def make(name):
+    # As optimum, they need transformers 4.
+    import lfm2_vl
+    import qwen_vl
+
     folder = HERE / name
     if name == "smolvlm":
         model, processor, side = make_smolvlm()
@@ -248,6 +252,12 @@ def make(name):
     else:
         table = qwen_vl.export(name, model, folder / "onnx", clean)
     export_table(table, folder / "onnx")
+    rows = rows_of(processor, answers)
+    check(folder / "onnx", model, rows, answers)
+    return rows
+
+
+def rows_of(processor, answers):
     rows = []
     for (images, messages), (inputs, found) in zip(asked(), answers):
         start = inputs["input_ids"].shape[1]
@@ -255,7 +265,6 @@ def make(name):
             "images": images, "messages": messages, "inputIds": inputs["input_ids"][0].tolist(), "tiles": tiles_of(inputs),
             "tokens": found.sequences[0, start:].tolist(), "text": processor.tokenizer.decode(found.sequences[0, start:], skip_special_tokens=True),
         })
-    check(folder / "onnx", model, rows, answers)
     return rows
 
 
@@ -303,14 +312,18 @@ def check(folder, model, rows, answers):
         assert int(logits[0, -1].argmax()) == row["tokens"][0], row
 
 
-if __name__ == "__main__":
-    names = sys.argv[1:] or ["smolvlm", *qwen_vl.FAMILIES, "lfm2-vl", *fixed_size.FAMILIES]
+def write(made):
+    """Adds rows to expected.json, by the model's name."""
     path = HERE / "expected.json"
-    known = json.loads(path.read_text()) if path.exists() else {}
-    for file, image in PICTURES.items():
-        image.save(HERE / file)
-    for name in names:
-        known[name] = make(name)
-        print(name, [row["text"] for row in known[name]])
+    known = {**(json.loads(path.read_text()) if path.exists() else {}), **made}
+    for name in made:
+        print(name, [row["text"] for row in made[name]])
     lines = lambda rows: ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
     path.write_text("{\n" + ",\n".join(f'"{name}": [\n{lines(rows)}\n]' for name, rows in known.items()) + "\n}\n")
+
+
+if __name__ == "__main__":
+    for file, image in PICTURES.items():
+        image.save(HERE / file)
+    for name in sys.argv[1:] or ["smolvlm", "qwen2-vl", "qwen2.5-vl", "qwen3-vl", "lfm2-vl", *fixed_size.FAMILIES]:
+        write({name: make(name)})

@@ -39,8 +39,8 @@ export type ImageTextToTextInput =
 export interface ImageTextToTextParams extends TextGeneratorParams, VisionParams {}
 
 /**
- * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen2.5-VL, LFM2-VL, Gemma 3 or
- * Llava: the next message of a conversation whose contents are texts and pictures.
+ * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen2.5-VL, LFM2-VL, Gemma 3,
+ * Llava or FastVLM: the next message of a conversation whose contents are texts and pictures.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
  * tiles or patches, and the decoder reads both. What the encoder has made of a picture stays in the worker for the next question.
@@ -66,6 +66,9 @@ export class ImageTextToText extends SoftTextGenerator {
       'Lfm2VlForConditionalGeneration',
       'Gemma3ForConditionalGeneration',
       'LlavaForConditionalGeneration',
+      // Of FastVLM's exports, and of transformers.
+      'LlavaQwen2ForCausalLM',
+      'FastVlmForConditionalGeneration',
     ],
     models: ['decoder_model_merged'],
     beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [ENCODER]: [ENCODER] },

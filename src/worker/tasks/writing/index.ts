@@ -42,6 +42,8 @@ export const WRITING = {
       'Lfm2VlForConditionalGeneration',
       'Gemma3ForConditionalGeneration',
       'LlavaForConditionalGeneration',
+      'LlavaQwen2ForCausalLM',
+      'FastVlmForConditionalGeneration',
     ],
     processor: 'tokenizer',
     models: ['decoder_model_merged'],

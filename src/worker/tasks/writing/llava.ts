@@ -1,5 +1,5 @@
 /**
- * Pictures as Llava reads them: in one size, by the processor of its encoder, CLIP or SigLIP. Pixels and texts are those of
+ * Pictures as Llava and FastVLM read them: in one size, by the processor of its encoder, CLIP or SigLIP. Pixels and texts are those of
  * transformers' LlavaProcessor with Pillow.
  */
 import { invalidInput } from '../../../contract/errors.js';

@@ -19,9 +19,11 @@ const MAX_TOKENS = 16_384;
 
 /** Reads how the repository's model reads pictures. @throws `model-config`, `model-format` */
 export async function readerOf(files: Files): Promise<PictureReader> {
-  const [images, all] = await Promise.all(
+  const [own, all] = await Promise.all(
     [PREPROCESSOR, PROCESSOR].map(async (file) => (files.has(file) ? await files.json(file) : {})),
   );
+  // Transformers 5 writes one file: what was in the first is then a part of the second.
+  const images = isRecord(all) && !files.has(PREPROCESSOR) ? (all['image_processor'] ?? own) : own;
   if (!isRecord(images) || !isRecord(all))
     throw new TabServeError('model-config', `${PREPROCESSOR} and ${PROCESSOR} must be mappings.`);
   const tokensOf = (key: string, otherwise: number): number => {
@@ -32,7 +34,7 @@ export async function readerOf(files: Files): Promise<PictureReader> {
       `${PROCESSOR}: ${key} must be a number of tokens, at most ${MAX_TOKENS}, not ${JSON.stringify(tokens)}.`,
     );
   };
-  const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast)?$/, '');
+  const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast|Pil)?$/, '');
   switch (name) {
     case 'Idefics3':
     case 'SmolVLM':
@@ -51,7 +53,7 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Lfm2Vl and Gemma3 are known, and of Llava those of CLIP and Siglip. The handler text_generator runs its language model, for text only.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Lfm2Vl and Gemma3 are known, and of Llava and FastVLM those of CLIP and Siglip. The handler text_generator runs its language model, for text only.`,
       );
   }
 }

@@ -201,6 +201,16 @@ test('a text that has the token of a part of a picture is refused, in a prompt a
   expect((await ask([text]))[0]).toMatchObject({ code: 'invalid-input', message });
 });
 
+test('a repository of transformers 5, whose processor_config.json has the processor of pictures in it', async () => {
+  const [image_processor, others] = ['preprocessor_config.json', 'processor_config.json'].map(
+    (file) => JSON.parse(read(`fastvlm/${file}`).toString()) as object,
+  );
+  const json = (): Promise<unknown> => Promise.resolve({ ...others, image_processor });
+  const reader = await readerOf({ has: (file: string) => file === 'processor_config.json', json } as never);
+  const image = await createTestContext().decodeImage(await pixelsOf('small.png'));
+  expect(await reader.read(image)).toEqual(await readPicture('fastvlm', 'small.png'));
+});
+
 test('fields of Gemma 3 and Llava that are no sizes are told', async () => {
   const readerFor = async (images: object, processor: object = {}): Promise<unknown> => {
     const json = (path: string): Promise<unknown> =>
