@@ -1,7 +1,7 @@
 // Vercel's AI SDK under Node: `ai` 6, the newest version that runs on Node 20, and the built package. Expected prompts are
 // transformers': `test/models/generation/make.py`.
 import { expect, test } from '@playwright/test';
-import { embedMany, generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai-node20';
+import { embedMany, generateObject, generateText, jsonSchema, rerank, stepCountIs, streamText, tool } from 'ai-node20';
 import { createOpenAI } from 'ai-sdk-openai-node20';
 import { readFileSync } from 'node:fs';
 import { GENERATION } from '../unit/worker/generation/models.ts';
@@ -10,7 +10,8 @@ const root = new URL('../../', import.meta.url);
 const dist = async <Module>(path: string): Promise<Module> =>
   (await import(new URL(`dist/${path}`, root).href)) as Module;
 const { load } = await dist<typeof import('../../src/node.ts')>('node.js');
-const { tabserve, tabserveEmbedding } = await dist<typeof import('../../src/ai-sdk.ts')>('ai-sdk.js');
+const { tabserve, tabserveEmbedding, tabserveReranking } =
+  await dist<typeof import('../../src/ai-sdk.ts')>('ai-sdk.js');
 
 test('a text, its stream, its usage and an abort', async () => {
   await using client = await load(new URL('test/models/generation/qwen3/', root), { handler: 'text_generator' });
@@ -115,4 +116,32 @@ test('embeddings, as in Python', async () => {
   expect(embeddings.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
   for (const [index, vector] of embeddings.entries())
     for (const [at, value] of vector.entries()) expect(value).toBeCloseTo(expected[index]![at]!, 4);
+});
+
+test('a ranking, as in Python; objects are ranked as JSON', async () => {
+  const { rows } = JSON.parse(readFileSync(new URL('test/models/tasks/text_reranker.json', root), 'utf8')) as {
+    readonly rows: readonly {
+      readonly repository: string;
+      readonly requests: readonly {
+        readonly input: { readonly query: string; readonly texts: readonly string[] };
+        readonly params?: object;
+        readonly answer: readonly { readonly index: number; readonly score: number }[];
+      }[];
+    }[];
+  };
+  const { input, answer } = rows
+    .find(({ repository }) => repository === 'rerank-bert')!
+    .requests.find(({ params }) => !params)!;
+  await using client = await load(new URL('test/models/tasks/rerank-bert/', root), { handler: 'text_reranker' });
+  const model = tabserveReranking(client, { specification: 'v3' });
+  const { ranking } = await rerank({ model, query: input.query, documents: [...input.texts] });
+  expect(ranking.map(({ originalIndex }) => originalIndex)).toEqual(answer.map(({ index }) => index));
+  for (const [at, { score }] of ranking.entries()) expect(score).toBeCloseTo(answer[at]!.score, 4);
+  const [best, ...others] = (await rerank({ model, query: input.query, documents: [...input.texts], topN: 1 })).ranking;
+  expect([best!.originalIndex, others]).toEqual([answer[0]!.index, []]);
+  const documents = input.texts.map((text) => ({ text }));
+  const byJson = await rerank({ model, query: input.query, documents: documents.map((one) => JSON.stringify(one)) });
+  expect((await rerank({ model, query: input.query, documents })).ranking.map(({ score }) => score)).toEqual(
+    byJson.ranking.map(({ score }) => score),
+  );
 });

@@ -118,3 +118,19 @@ export interface EmbeddingResult {
   embeddings: number[][];
   warnings: Warning[];
 }
+
+/** What the SDK passes to a reranking model. */
+export interface RerankingCallOptions {
+  readonly query: string;
+  readonly documents:
+    | { readonly type: 'text'; readonly values: readonly string[] }
+    | { readonly type: 'object'; readonly values: readonly object[] };
+  readonly topN?: number | undefined;
+  readonly abortSignal?: AbortSignal | undefined;
+  readonly providerOptions?: ProviderOptions | undefined;
+}
+
+/** Documents by their places in the list, the most relevant first. */
+export interface RerankingResult {
+  ranking: { index: number; relevanceScore: number }[];
+}
