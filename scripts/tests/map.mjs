@@ -78,7 +78,7 @@ export const SPECS = {
   'src/worker/tensors/': { wasm: ['engines', 'features'] },
   'src/worker/libraries/': { wasm: ['engines', 'confined'], packaging: ['built', 'restricted', 'size', 'tfjs'] },
   'src/server/': { node: ['serve', 'interop', 'interop-archives'], wasm: ['model-server'] },
-  'src/server/http/openai/': { node: ['openai', 'langchain'], wasm: ['openai', 'langchain'] },
+  'src/server/http/openai/': { node: ['openai', 'openai-refusals', 'langchain'], wasm: ['openai', 'langchain'] },
   'src/server/service-worker/': { wasm: ['service-worker', 'openai', 'interop-killed', 'interop-example'] },
   'src/server/node/': { node: ['load', 'serve', 'operate', 'images', 'soak'] },
   'src/tools/cli/': { node: ['command', 'inspect', 'serve', 'operate'], packaging: ['package'] },
