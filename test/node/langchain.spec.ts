@@ -28,7 +28,7 @@ test.beforeAll(async () => {
 test.afterAll(() => running.close());
 
 for (const useResponsesApi of [false, true]) {
-  const api = useResponsesApi ? 'responses @full' : 'chats';
+  const api = useResponsesApi ? 'responses' : 'chats';
 
   test(`${api}: an answer, its stream, its usage and an abort`, async () => {
     const [, conversation] = GENERATION['qwen3']!.chats!;
