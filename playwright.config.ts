@@ -75,8 +75,7 @@ export default defineConfig<BackendOptions>({
       use: { launchOptions: { args: [...chromiumArgs.wasm], ...(chromiumPath && { executablePath: chromiumPath }) } },
     },
   ],
-  globalSetup: './test/models/tasks/fill.ts',
-  globalTeardown: './test/packaging/remove-shared.ts',
+  globalSetup: ['./test/temporary-folder.ts', './test/models/tasks/fill.ts'],
   ...(needsServer && {
     webServer: {
       command: 'node test/server.mjs',

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The folder of a run, whose process is `pid`. `remove-shared.ts` removes it at the end. */
-export const folderOf = (pid: number): string => join(tmpdir(), `tabserve-run-${pid}`);
-
 /**
  * Returns a folder that is filled once for all worker processes of a run: by the first that asks, and the others wait.
+ * It is in the run's own folder for temporary files.
  */
 export async function once(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
-  const folder = join(folderOf(process.ppid), name);
+  const folder = join(tmpdir(), 'shared', name);
   const done = `${folder}.done`;
   for (; !existsSync(done); await sleep(100)) {
     if (!isMade(folder)) continue;
