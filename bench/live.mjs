@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { load } from '../dist/node.js';
+import { editDistance } from './lib/edit-distance.mjs';
 import { median, quantile } from './lib/statistics.mjs';
 
 const TALK = [
@@ -52,7 +53,10 @@ const reference = said.map(({ word }) => word);
 
 const row = (name, value) => console.log(name.padEnd(56), value);
 row('Length of the talk', `${(talk.length / sampleRate).toFixed(1)} s, ${said.length} words`);
-row('Words that are wrong, of the whole recording at once', wrong(whole.split(/\s+/).map(plain).filter(Boolean)));
+row(
+  'Words that are wrong, of the whole recording at once',
+  editDistance(reference, whole.split(/\s+/).map(plain).filter(Boolean)),
+);
 await follow('If computing took no time', 0);
 await follow('As this machine computes', 1);
 process.exit(0);
@@ -93,7 +97,7 @@ async function follow(title, share) {
   row('  From a word to its being final, median', `${median(latencies).toFixed(2)} s`);
   row('  … 95th percentile', `${quantile(latencies, 0.95).toFixed(2)} s`);
   row('  Interim words that the next answer has changed', `${((100 * changed) / shown).toFixed(1)} % of ${shown}`);
-  row('  Words that are wrong', wrong(words));
+  row('  Words that are wrong', editDistance(reference, words));
 }
 
 function spoken(text) {
@@ -119,16 +123,4 @@ function align(left, right) {
     else if (lengths[a + 1][b] >= lengths[a][b + 1]) a++;
     else b++;
   return places;
-}
-
-/** Returns the edit distance to the talk, in words. */
-function wrong(words) {
-  let row = Array.from({ length: words.length + 1 }, (_, count) => count);
-  for (const [a, word] of reference.entries()) {
-    const next = [a + 1];
-    for (const [b, other] of words.entries())
-      next.push(Math.min(row[b] + (word === other ? 0 : 1), row[b + 1] + 1, next[b] + 1));
-    row = next;
-  }
-  return row.at(-1);
 }

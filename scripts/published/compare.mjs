@@ -1,3 +1,5 @@
+import { editDistance } from '../../bench/lib/edit-distance.mjs';
+
 /** How an answer differs from Python's. Each returns what the table says, and whether it is near enough. */
 const largest = (one, other) => Math.max(...one.map((value, at) => Math.abs(value - other[at])));
 const difference = (value, most) => ({ text: `within ${value.toExponential(0)}`, holds: value <= most });
@@ -89,21 +91,10 @@ export const COMPARE = {
   opacity: ([{ alpha }], { answers: [expected] }) => difference(largest(alpha, expected.every97th), 1),
 };
 
-/** Returns the words that are wrong, in percent of those that were said: Levenshtein's distance. */
+/** Returns the words that are wrong, in percent of those that were said. */
 function errorRate(texts, said) {
   const wordsOf = (text) => text.toLowerCase().match(/[a-z0-9£']+/g) ?? [];
-  let wrong = 0;
-  for (const [at, text] of texts.entries()) {
-    const heard = wordsOf(text);
-    let row = Array.from({ length: heard.length + 1 }, (_, count) => count);
-    for (const [index, word] of wordsOf(said[at]).entries()) {
-      const next = [index + 1];
-      for (const [column, other] of heard.entries())
-        next.push(Math.min(row[column] + (word === other ? 0 : 1), row[column + 1] + 1, next[column] + 1));
-      row = next;
-    }
-    wrong += row.at(-1);
-  }
+  const wrong = texts.reduce((sum, text, at) => sum + editDistance(wordsOf(said[at]), wordsOf(text)), 0);
   return Math.round((100 * wrong) / said.flatMap(wordsOf).length);
 }
 
