@@ -146,9 +146,9 @@ export function normalize(mean: readonly number[], std: readonly number[]): Tran
 }
 
 /**
- * Resizes the tensor bilinearly. Without `antialias` the centers of its corners stay: torch's `interpolate` with
- * `align_corners`. With it, it is torch's `interpolate` with `antialias`: what `resize` does to pixels, without rounding
- * to 8 bits. Options as those of `resize` for [height, width].
+ * Resizes the tensor bilinearly, as torch's `interpolate` with the same options: by default, the centers of its corners
+ * stay (`align_corners`). With `antialias`, it does what `resize` does to pixels, without rounding to 8 bits. Options as
+ * those of `resize` for [height, width].
  */
 export function resizeTensor(
   size: HeightWidth,
@@ -157,6 +157,7 @@ export function resizeTensor(
     readonly toMultiple?: ToMultiple;
     readonly keepAspectRatio?: boolean;
     /** @default false */ readonly antialias?: boolean;
+    /** @default true without `antialias` */ readonly alignCorners?: boolean;
   } = {},
 ): TransformStep {
   return readStep('resizeTensor', { size, ...options }, 'resizeTensor');

@@ -122,15 +122,18 @@ const READERS: { readonly [Name in StepName]: Reader<StepOptions[Name]> } = {
     return options;
   },
   resizeTensor(value, key) {
-    const names = ['size', 'multipleOf', 'toMultiple', 'keepAspectRatio', 'antialias'] as const;
-    const { size, multipleOf, toMultiple, keepAspectRatio, antialias } = record(value, key, names);
-    if (antialias !== undefined && typeof antialias !== 'boolean')
-      throw invalidValue(`${key}.antialias`, antialias, 'true or false');
+    const names = ['size', 'multipleOf', 'toMultiple', 'keepAspectRatio', 'antialias', 'alignCorners'] as const;
+    const { size, multipleOf, toMultiple, keepAspectRatio, antialias, alignCorners } = record(value, key, names);
+    for (const [name, flag] of Object.entries({ antialias, alignCorners }))
+      if (flag !== undefined && typeof flag !== 'boolean') throw invalidValue(`${key}.${name}`, flag, 'true or false');
+    if (antialias === true && alignCorners === true)
+      throw invalidValue(`${key}.alignCorners`, alignCorners, 'false with antialias');
     return {
       size: pair(size, `${key}.size`),
       ...readMultipleOf(multipleOf, toMultiple, size, key),
       ...readOfSides('keepAspectRatio', keepAspectRatio, size, key),
-      ...(antialias && { antialias }),
+      ...(antialias === true && { antialias }),
+      ...(alignCorners === false && { alignCorners }),
     };
   },
   padTensor(value, key) {

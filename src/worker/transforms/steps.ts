@@ -76,6 +76,7 @@ export interface StepOptions {
     readonly toMultiple?: ToMultiple;
     readonly keepAspectRatio?: boolean;
     readonly antialias?: boolean;
+    readonly alignCorners?: boolean;
   };
   readonly padTensor: {
     readonly size?: HeightWidth;

@@ -71,7 +71,8 @@ export function runTail(tail: Transforms, input: Planes, channels: number): Floa
     if ('normalize' in step) data = normalize(data, step.normalize, width * height);
     else if ('resizeTensor' in step) {
       const [newHeight, newWidth] = resizedTo(step.resizeTensor, width, height);
-      const resized = step.resizeTensor.antialias ? antialiased : resize;
+      const { antialias, alignCorners = true } = step.resizeTensor;
+      const resized = antialias ? antialiased : alignCorners ? aligned : centered;
       data = resized({ data, width, height }, newWidth, newHeight, channels);
       [width, height] = [newWidth, newHeight];
     } else if ('padTensor' in step) {
@@ -128,11 +129,27 @@ function paddedTo(
   return { left: before(newWidth - width), top: before(newHeight - height), width: newWidth, height: newHeight };
 }
 
+type Resize = (planes: Planes, newWidth: number, newHeight: number, channels: number) => Float32Array;
+/** Returns where the output at this place lies among the inputs along one axis. */
+type Center = (at: number, size: number, newSize: number) => number;
+
 /** Interpolates bilinearly, so that the centers of the corners stay: torch's `align_corners`, in float32. */
-function resize({ data, width, height }: Planes, newWidth: number, newHeight: number, channels: number): Float32Array {
-  const columns = lines(width, newWidth);
-  const rows = lines(height, newHeight);
-  const out = new Float32Array(channels * newWidth * newHeight);
+const aligned = interpolated((at, size, newSize) =>
+  Math.fround((newSize > 1 ? Math.fround((size - 1) / (newSize - 1)) : 0) * at),
+);
+
+/** Interpolates bilinearly, so that the edges stay: torch without `align_corners`, in float32. */
+const centered = interpolated((at, size, newSize) =>
+  Math.max(0, Math.fround(Math.fround(Math.fround(size / newSize) * (at + 0.5)) - 0.5)),
+);
+
+function interpolated(center: Center): Resize {
+  return (planes, newWidth, newHeight, channels) =>
+    interpolate(planes, lines(center, planes.width, newWidth), lines(center, planes.height, newHeight), channels);
+}
+
+function interpolate({ data, width, height }: Planes, columns: Lines, rows: Lines, channels: number): Float32Array {
+  const out = new Float32Array(channels * columns.length * rows.length);
   let target = 0;
   for (let channel = 0; channel < channels; channel++)
     for (const row of rows) {
@@ -171,13 +188,14 @@ function resizedLines(data: Float32Array, blocks: number, size: number, step: nu
   return out;
 }
 
+type Lines = ReturnType<typeof lines>;
+
 /** Returns the two inputs of each output along one axis, with their weights. */
-function lines(size: number, newSize: number) {
-  const scale = newSize > 1 ? Math.fround((size - 1) / (newSize - 1)) : 0;
+function lines(center: Center, size: number, newSize: number) {
   return Array.from({ length: newSize }, (_, at) => {
-    const center = Math.fround(scale * at);
-    const from = Math.min(Math.trunc(center), size - 1);
-    const weight = Math.min(1, Math.fround(center - from));
+    const place = center(at, size, newSize);
+    const from = Math.min(Math.trunc(place), size - 1);
+    const weight = Math.min(1, Math.fround(place - from));
     return { from, to: Math.min(from + 1, size - 1), weight, rest: Math.fround(1 - weight) };
   });
 }

@@ -144,9 +144,16 @@ const STEPS: {
   },
   resizeTensor: {
     description:
-      'Resizes the tensor to [height, width] bilinearly, so that the centers of its corners stay; with antialias as resize does, without rounding to 8 bits. multipleOf, toMultiple and keepAspectRatio are those of resize. Comes after toTensor.',
+      'Resizes the tensor to [height, width] bilinearly, so that the centers of its corners stay, unless alignCorners is false; with antialias as resize does, without rounding to 8 bits. multipleOf, toMultiple and keepAspectRatio are those of resize. Comes after toTensor.',
     value: options<StepOptions['resizeTensor']>(
-      { size: heightWidth, multipleOf: side, toMultiple, keepAspectRatio, antialias: { type: 'boolean' } },
+      {
+        size: heightWidth,
+        multipleOf: side,
+        toMultiple,
+        keepAspectRatio,
+        antialias: { type: 'boolean' },
+        alignCorners: { type: 'boolean' },
+      },
       ['size'],
     ),
   },

@@ -89,6 +89,7 @@ published = {
 ZOE = {**DO, **RESCALE, **HALF, "do_pad": True, "ensure_multiple_of": 32, "image_processor_type": "ZoeDepthImageProcessor", "keep_aspect_ratio": True, "resample": 2, "size": {"height": 384, "width": 512}}
 
 # On torchvision only.
+RF_DETR = {**COCO, "do_pad": False, "image_processor_type": "RfDetrImageProcessor", "resample": 2, "size": {"height": 96, "width": 112}}
 DINOV3 = {**DO, **RESCALE, **IMAGENET, "image_processor_type": "DINOv3ViTImageProcessorFast", "resample": 2, "size": {"height": 96, "width": 112}}
 
 SIZES = [(640, 427), (333, 500)]
@@ -102,8 +103,8 @@ CROP_SIZES = [(51, 80), (60, 45), (43, 66), (120, 51), (77, 300)]
 
 
 def pil_class(name):
-    if name == "DINOv3ViT":
-        return transformers.DINOv3ViTImageProcessor
+    if name in ("DINOv3ViT", "RfDetr"):
+        return getattr(transformers, f"{name}ImageProcessor")
     for path in pathlib.Path(transformers.__file__).parent.glob("models/*/image_processing_pil_*.py"):
         if f"class {name}ImageProcessorPil(" in path.read_text():
             return getattr(importlib.import_module(f"transformers.models.{path.parent.name}.{path.stem}"), f"{name}ImageProcessorPil")
@@ -141,6 +142,7 @@ if __name__ == "__main__":
     published["Intel/zoedepth-nyu-kitti"] = ("ZoeDepth", ZOE, None)
     names = sorted({name for name, _, _ in published.values()})
     published["facebook/dinov3-vits16-pretrain-lvd1689m"] = ("DINOv3ViT", DINOV3, None)
+    published["RF-DETR"] = ("RfDetr", RF_DETR, None)
     lines = ",\n".join(json.dumps(model, separators=(",", ":")) for model in models())
     classes = ",\n".join(f"{json.dumps(name)}:{json.dumps(defaults(name), separators=(',', ':'))}" for name in names)
     target = pathlib.Path(__file__).with_name("processors.json")

@@ -50,7 +50,7 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   if (kind === 'donut') checkDonut(fields);
   const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
   // These interpolate numbers; ZoeDepth's and OWLv2's do so after padding.
-  const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3']) ? [[], resize] : [resize, []];
+  const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3', 'rf-detr']) ? [[], resize] : [resize, []];
   if (kind === 'dinov3' && does('do_center_crop')) throw wrong('do_center_crop', fields.do_center_crop, 'false');
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
   const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop], architectureOf(config)) : [];
@@ -155,6 +155,11 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     if (resize === 'dpt') return step([height, width], options);
     if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
     return [{ resizeTensor: { size: [height, width], ...options, ...(resize === 'dinov3' && { antialias: true }) } }];
+  }
+  if (resize === 'rf-detr') {
+    if (height === undefined || width === undefined) throw wrong('size', fields.size, '{ height, width }');
+    if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
+    return [{ resizeTensor: { size: [height, width], alignCorners: false } }];
   }
   if (resize === 'owlv2') {
     if (height === undefined || height !== width) throw wrong('size', fields.size, '{ height, width } of a square');

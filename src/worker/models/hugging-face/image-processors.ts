@@ -14,6 +14,7 @@ type Resize =
   | 'sam'
   | 'owlv2'
   | 'dinov3'
+  | 'rf-detr'
   | 'donut'
   | 'textnet'
   | 'transformers.js';
@@ -313,6 +314,7 @@ export const TORCHVISION_PROCESSORS: Readonly<Record<string, ImageProcessor>> = 
     resample: BILINEAR!,
     resize: 'dinov3',
   },
+  RfDetr: { ...detr, resize: 'rf-detr' },
   Sam2: {
     size: { height: 1024, width: 1024 },
     default_to_square: true,

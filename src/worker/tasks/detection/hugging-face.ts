@@ -20,6 +20,11 @@ export const DETECTORS: Readonly<Record<string, { readonly handler: Json; readon
   RTDetrForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
   RTDetrV2ForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
   DFineForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
+  Deimv2ForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
+  LwDetrForObjectDetection: { handler: SIGMOID },
+  RfDetrForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
+  // The name that transformers.js has for it.
+  RFDetrForObjectDetection: { handler: { ...SIGMOID, ...OF_IMAGE }, limit: 'num_queries' },
 };
 
 /** The maximum of `maxDetections`. */

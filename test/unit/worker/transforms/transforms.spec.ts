@@ -329,6 +329,10 @@ for (const [config, message] of [
   [['toTensor', { mirror: 2 }], 'mirror must come before toTensor'],
   [[{ padTensor: [4, 4] }, 'toTensor'], 'padTensor must come after toTensor'],
   [['toTensor', 'padTensor'], 'padTensor must be an object with either size or multipleOf, not undefined.'],
+  [
+    ['toTensor', { resizeTensor: { size: [4, 4], antialias: true, alignCorners: true } }],
+    'alignCorners must be false with antialias',
+  ],
   [['toTensor', { resizeTensor: 4 }], 'resizeTensor.size must be [height, width]'],
   [['toTensor', { letterboxTensor: [4, 4] }], 'letterboxTensor.side must be an integer in 1..1000000'],
   [['toTensor', { letterboxTensor: { side: 4, fill: 'gray' } }], 'letterboxTensor.fill must be a finite number'],

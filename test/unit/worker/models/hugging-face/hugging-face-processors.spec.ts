@@ -58,7 +58,8 @@ for (const { model, processor, model_type, images } of models)
       const expected = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
       const stride = Math.ceil(row.data.length / 32);
       const found = Array.from(expected, (_, index) => row.data[index * stride]!);
-      const [, interpolated] = /^(ZoeDepth|Owlv2|DINOv3ViT)/.exec(String(processor['image_processor_type'])) ?? [];
+      const [, interpolated] =
+        /^(ZoeDepth|Owlv2|DINOv3ViT|RfDetr)/.exec(String(processor['image_processor_type'])) ?? [];
       if (interpolated) {
         // torch's interpolation and scipy's add in orders of their own; the weights of torch's antialias are float32.
         const most = interpolated === 'DINOv3ViT' ? 1e-5 : 1e-6;
