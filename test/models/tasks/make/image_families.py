@@ -21,6 +21,7 @@ HG_NET = {
     "hidden_sizes": [8, 8, 16, 16], "depths": [1, 1, 1, 1], "embedding_size": 8}
 # The class without its ending, its config, and the processor that published files name.
 FAMILIES = [
+    ("Bit", "Bit", {"embedding_size": 8, "num_groups": 4, "hidden_sizes": [16, 16, 32, 32], "depths": [1, 1, 1, 1]}, lambda: BitImageProcessor(**CROPPED)),
     ("CLIP", "CLIP", VISION, lambda: CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=SIDE)),
     ("Cvt", "Cvt", {"patch_sizes": [7, 3], "patch_stride": [4, 2], "patch_padding": [2, 1], "embed_dim": [8, 16], "num_heads": [1, 2], "depth": [1, 2], "mlp_ratio": [2.0, 2.0], "attention_drop_rate": [0.0, 0.0], "drop_rate": [0.0, 0.0], "drop_path_rate": [0.0, 0.0], "qkv_bias": [True, True], "cls_token": [False, True], "qkv_projection_method": ["dw_bn", "dw_bn"], "kernel_qkv": [3, 3], "padding_kv": [1, 1], "stride_kv": [2, 2], "padding_q": [1, 1], "stride_q": [1, 1]}, lambda: ConvNextImageProcessor(size={"shortest_edge": 32})),
     ("Data2VecVision", "Data2VecVision", {**TRANSFORMER, "patch_size": 16, "use_relative_position_bias": True}, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
