@@ -14,9 +14,15 @@ import type { KeptTensors } from './kept-tensors.js';
 import type { PlacementLog } from './placement-log.js';
 import { readModel, type SessionSource } from './read-model.js';
 
-type SessionParts = Pick<SessionSource, 'model' | 'externalData'>;
+type SessionParts = Pick<SessionSource, 'model' | 'externalData' | 'poolsPadding'>;
 type OutputLocations = Ort.InferenceSession.SessionOptions['preferredOutputLocation'];
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
+
+/**
+ * ONNX Runtime would make a Pad with zeros the padding of a MaxPool, which is −∞: other numbers where all others are
+ * below 0, as in BiT.
+ */
+const WITHOUT_PAD_FUSION = { optimization: { disable_specified_optimizers: 'Pad_Fusion' } };
 
 /** What ONNX Runtime computes with: its execution provider. */
 export type ProviderName = 'wasm' | 'webgl' | 'webgpu' | 'webnn' | 'cpu';
@@ -108,7 +114,7 @@ async function create(
 
 async function createSession(
   build: Build,
-  { model, externalData }: SessionParts,
+  { model, externalData, poolsPadding }: SessionParts,
   options: EngineOptions,
   locations: OutputLocations,
 ): Promise<Ort.InferenceSession> {
@@ -120,6 +126,7 @@ async function createSession(
       ...(externalData.length > 0 && { externalData }),
       ...(locations && { preferredOutputLocation: locations }),
       logSeverityLevel: 3,
+      ...(poolsPadding && { extra: WITHOUT_PAD_FUSION }),
       ...build.session,
     });
   } catch (cause) {

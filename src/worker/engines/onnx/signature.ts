@@ -15,6 +15,8 @@ export interface Signature {
   /** The file's `metadata_props`; undefined if it has none. */
   readonly metadata: Session['metadata'];
   readonly quantizesAtRunTime: boolean;
+  /** Whether the graph has a Pad before a MaxPool. */
+  readonly poolsPadding: boolean;
 }
 
 interface OutputSignature extends TensorInfo {
@@ -50,7 +52,7 @@ export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
   throw damaged(bytes, name);
 }
 
-function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs'> {
+function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs' | 'poolsPadding'> {
   const inputs: TensorInfo[] = [];
   const outputs: TensorInfo[] = [];
   const initializers = new Set<string>();
@@ -65,6 +67,9 @@ function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs'> {
   return {
     inputs: inputs.filter(({ name }) => !initializers.has(name)),
     outputs: outputs.map((info) => ({ ...info, op: operatorOf(info.name, nodes) })),
+    poolsPadding: Array.from(nodes.values()).some(
+      (node) => text(find(node, 4)) === 'MaxPool' && operatorOf(text(find(node, 1)), nodes) === 'Pad',
+    ),
   };
 }
 

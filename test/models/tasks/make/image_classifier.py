@@ -40,7 +40,7 @@ TIMM = [
     ("image-timm-resnet", "resnet18", {"channels": [8, 8, 16, 16], "layers": [1, 1, 1, 1]}, {"input_size": [3, 64, 48], "crop_pct": 0.95, "crop_mode": "squash", "interpolation": "bilinear", "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.25, 0.5]}, False),
 ]
 GPU = {
-    "image-vit": ["webgpu"], "image-convnext": ["webgpu"],
+    "image-vit": ["webgpu"], "image-bit": ["webgpu"], "image-convnext": ["webgpu"],
     **{f"image-{name}": ["webgl", "webgpu"] for name in ("resnet", "regnet")}, **{f"image-mobilenet-{name}": ["webgl"] for name in ("v1", "v2")}, "image-timm-fastvit": ["webgpu"],
 }
 
