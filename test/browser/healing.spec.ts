@@ -440,7 +440,9 @@ test.describe('the site’s data are cleared, as at a logout', () => {
     playwright,
     launchOptions,
     baseURL,
+    browserName,
   }, info) => {
+    test.skip(browserName !== 'chromium', 'The test opens a profile of Chromium');
     const profile = info.outputPath('profile');
     const context = await playwright.chromium.launchPersistentContext(profile, {
       ...launchOptions,

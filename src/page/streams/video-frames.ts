@@ -42,8 +42,9 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
         const own = ownTime(picture, currentTime, mediaTime === undefined);
         const timestamp = own ?? Math.round((mediaTime ?? currentTime) * 1e6);
         // The first callback may be for the frame that was read already. A callback that comes late reads the next
-        // frame, whose own callback follows.
-        const isKnown = timestamp === last || (isPosition && timestamp < last);
+        // frame, whose own callback follows. Under load, a callback of Firefox may tell the time of a later frame.
+        const mayGoBack = hasSought || video.loop;
+        const isKnown = timestamp === last || (timestamp < last && (isPosition || !mayGoBack));
         if (isKnown || listening.signal.aborted) picture.close();
         else {
           sink.frame({ picture, timestamp });
@@ -85,7 +86,11 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     video.addEventListener('ended', () => sink.end(), on);
     // When a video's camera is stopped, Chromium fires no `ended`, but `suspend`, and then shows an empty frame.
     video.addEventListener('suspend', () => isStopped(video) && sink.end(), on);
-    video.addEventListener('emptied', () => hasLostSource(video) && sink.end(), on);
+    const emptied = (): void => {
+      last = NaN;
+      if (hasLostSource(video)) sink.end();
+    };
+    video.addEventListener('emptied', emptied, on);
     video.addEventListener('error', () => sink.end(unplayable(video)), on);
     void grab().then(() => (video.ended || isStopped(video)) && !listening.signal.aborted && sink.end());
     return () => {
