@@ -57,7 +57,7 @@ const OTHER_DTYPES: ReadonlyMap<number, readonly [string, number]> = new Map([
  * @throws `model-format` if the bytes are no ONNX model
  */
 export function readOnnxGraph(bytes: Uint8Array): OnnxGraph {
-  const { quantizesAtRunTime: _, ...signature } = readSignature(bytes);
+  const { quantizesAtRunTime: _, poolsPadding: __, ...signature } = readSignature(bytes);
   try {
     return { ...readModel(bytes), ...signature };
   } catch (cause) {

@@ -10,7 +10,10 @@ test('inputs and outputs as the file declares them', () => {
     outputs: [{ name: 'y', dtype: 'float32', dims: ['N', 3], op: 'Gemm' }],
     metadata: undefined,
     quantizesAtRunTime: false,
+    poolsPadding: false,
   });
+  // Its zeros would become the padding of a MaxPool, which is −∞.
+  expect(readSignature(read('tasks/image-bit/onnx/model')).poolsPadding).toBe(true);
   expect(readSignature(read('dtypes')).inputs.map(({ dtype }) => dtype)).toEqual([
     'float32',
     'int32',
