@@ -43,11 +43,11 @@ export async function predictionServer(
       if (behind !== undefined) {
         const type = request.headers['content-type'];
         const init = { method: request.method!, body, headers: type === undefined ? {} : { 'Content-Type': type } };
-        const answer = await fetch(new URL(path, behind), init).catch(() => undefined);
-        // As a proxy answers for a server that is gone.
+        const answer = await wholeAnswer(new URL(path, behind), init).catch(() => undefined);
+        // As a proxy answers for a server that is gone, or goes while it answers.
         if (!answer) return response.writeHead(502).end();
-        response.writeHead(answer.status, { 'Content-Type': answer.headers.get('content-type') ?? 'application/json' });
-        return response.end(Buffer.from(await answer.arrayBuffer()));
+        response.writeHead(answer.status, { 'Content-Type': answer.type });
+        return response.end(answer.bytes);
       }
       if (site.state === 'down') return request.socket.destroy();
       if (site.state === 'slow') return undefined;
@@ -66,4 +66,10 @@ export async function predictionServer(
     },
   };
   return site;
+}
+
+async function wholeAnswer(url: URL, init: RequestInit) {
+  const answer = await fetch(url, init);
+  const type = answer.headers.get('content-type') ?? 'application/json';
+  return { status: answer.status, type, bytes: Buffer.from(await answer.arrayBuffer()) };
 }
