@@ -34,6 +34,38 @@ const LOCAL = new Set([
   'Lowercase',
 ]);
 
+const CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
+const UPPER = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
+const LOWER = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
+const BEFORE_WORD = String.raw`[^\r\n\p{L}\p{N}]?`;
+/** What matches words in the patterns of published tokenizers (GPT-2, GPT-4, GPT-4o, Llama 3, Qwen, Mistral). */
+const WORDS = new Set([
+  String.raw` ?\p{L}+`,
+  `${BEFORE_WORD}${String.raw`\p{L}+`}`,
+  ...['', `${CONTRACTIONS}?`].flatMap((ending) => [
+    `${BEFORE_WORD}${UPPER}*${LOWER}+${ending}`,
+    `${BEFORE_WORD}${UPPER}+${LOWER}*${ending}`,
+  ]),
+]);
+/** What else is in those patterns. No match of these, or of words, has a space behind a letter or digit. */
+const OTHERS = new Set([
+  CONTRACTIONS,
+  ..."'s|'t|'re|'ve|'m|'ll|'d".split('|'),
+  ...[
+    String.raw`\p{N}`,
+    String.raw`\p{N}+`,
+    String.raw`\p{N}{1,3}`,
+    String.raw` ?\p{N}+`,
+    String.raw` ?[^\s\p{L}\p{N}]+`,
+    String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*`,
+    String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
+    String.raw`\s*[\r\n]`,
+    String.raw`\s*[\r\n]+`,
+    String.raw`\s+(?!\S)`,
+    String.raw`\s+`,
+  ],
+]);
+
 /**
  * Returns an expression that matches the empty string at each point where texts can be cut, or undefined if this
  * tokenizer's texts cannot be cut.
@@ -75,8 +107,36 @@ export function findCutPoints(tokenizer: Step, config: Step): RegExp | undefined
     case 'Metaspace':
       return rest.length === 0 && joinsNoWords(model, vocabulary, marker) ? anyOf(SPACE) : undefined;
     default:
-      return undefined;
+      return splitsBytes([first, ...rest]) ? anyOf(SPACE) : undefined;
   }
+}
+
+/** Returns whether the steps, of which the last makes bytes, divide words before their spaces, and nothing else of them. */
+function splitsBytes(steps: readonly Step[]): boolean {
+  let dividesWords = false;
+  for (const { type, pattern, behavior, invert, use_regex: byWords } of steps) {
+    if (type === 'ByteLevel') dividesWords ||= byWords !== false;
+    else if (type === 'Split') {
+      const parts = isRecord(pattern) && typeof pattern['Regex'] === 'string' ? alternatives(pattern['Regex']) : [];
+      if (behavior !== 'Isolated' || invert || parts.length === 0) return false;
+      if (!parts.every((part) => WORDS.has(part) || OTHERS.has(part))) return false;
+      dividesWords ||= parts.some((part) => WORDS.has(part));
+    } else if (type !== 'Digits') return false;
+  }
+  return dividesWords && steps.at(-1)!['type'] === 'ByteLevel';
+}
+
+/** Returns the alternatives of an expression: what `|` divides outside of groups. */
+function alternatives(expression: string): readonly string[] {
+  const found = [''];
+  let depth = 0;
+  for (const character of expression) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (character === '|' && depth === 0) found.push('');
+    else found.push(found.pop()! + character);
+  }
+  return found;
 }
 
 /**

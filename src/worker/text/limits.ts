@@ -71,10 +71,10 @@ export function checkMarks(text: string): void {
   }
 }
 
-/** Returns the error for a text that has no point to cut it at, and is too long for the tokenizer. */
+/** Returns the error for a text that is too long for the tokenizer, and has no place where a cut changes no token. */
 export function tooLongToCut(length: number): TabServeError {
   return new TabServeError(
     'invalid-input',
-    `The text has ${length} characters without a space between two words, and the limit is ${MAX_PIECE_LENGTH} for this tokenizer. Pass a shorter text.`,
+    `The text has ${length} characters without a place to cut it for this tokenizer, such as a space between two words, and the limit is ${MAX_PIECE_LENGTH}. Pass a shorter text.`,
   );
 }

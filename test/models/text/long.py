@@ -27,10 +27,26 @@ TEXTS = {
 }
 
 SEQUENCE = [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}]
+def split_and_bytes(expression):
+    """As Llama 3, Qwen and GPT-4o have it."""
+    return {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": False},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}]}}
+
+
+CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+O200K = rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{CONTRACTIONS}?|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{CONTRACTIONS}?|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+DIGITS = [{"type": "Digits", "individual_digits": True}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}]
 # Other steps in the place of the tokenizer's own.
 VARIANTS = {
     "word-piece": {"as it is": {}, "cased": {"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": False, "strip_accents": None, "lowercase": False}}},
-    "byte-level-bpe": {"as it is": {}, "prefix": {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}}, "NFC": {"normalizer": {"type": "NFC"}}},
+    "byte-level-bpe": {"as it is": {}, "prefix": {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}}, "NFC": {"normalizer": {"type": "NFC"}},
+        "digits": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": DIGITS}},
+        "llama 3": split_and_bytes(rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{REST}"),
+        "qwen": split_and_bytes(rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{REST}") | {"normalizer": {"type": "NFC"}},
+        "gpt-4o": split_and_bytes(O200K)},
     "unigram": {"as it is": {}, "split": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": SEQUENCE}}, "one word": {"pre_tokenizer": None}},
 }
 

@@ -161,6 +161,12 @@ const PIPELINES: Readonly<Record<string, readonly [string, Json]>> = {
     'byte-level-bpe',
     { pre_tokenizer: { type: 'ByteLevel', add_prefix_space: true, use_regex: true } },
   ],
+  ...Object.fromEntries(
+    ['digits', 'llama 3', 'qwen', 'gpt-4o'].map((name) => [
+      `byte-level, ${name}`,
+      ['byte-level-bpe', goldens.variants['byte-level-bpe']![name]!] as const,
+    ]),
+  ),
   unigram: ['unigram', {}],
   'unigram, as sentencepiece': [
     'unigram',
@@ -208,6 +214,14 @@ for (const [name, [kind, steps]] of Object.entries(PIPELINES)) {
   });
 }
 
+const splitAndBytes = (expression: string, behavior = 'Isolated'): Json => ({
+  type: 'Sequence',
+  pretokenizers: [
+    { type: 'Split', pattern: { Regex: expression }, behavior, invert: false },
+    { type: 'ByteLevel', add_prefix_space: false, use_regex: false },
+  ],
+});
+
 test('what looks across words is not cut', () => {
   const added = (token: Json): Json => ({ added_tokens: [{ id: 1, ...token }] });
   for (const [kind, steps, config = {}] of [
@@ -223,6 +237,17 @@ test('what looks across words is not cut', () => {
     ['byte-level-bpe', { normalizer: { type: 'Prepend', prepend: '▁' } }],
     ['byte-level-bpe', { normalizer: { type: 'Strip', strip_left: true, strip_right: false } }],
     ['byte-level-bpe', { pre_tokenizer: { type: 'ByteLevel', use_regex: false } }],
+    [
+      'byte-level-bpe',
+      {
+        pre_tokenizer: {
+          type: 'Sequence',
+          pretokenizers: [{ type: 'Digits' }, { type: 'ByteLevel', use_regex: false }],
+        },
+      },
+    ],
+    ['byte-level-bpe', { pre_tokenizer: splitAndBytes(String.raw`\p{L}+ \p{L}+|\s+`) }],
+    ['byte-level-bpe', { pre_tokenizer: splitAndBytes(String.raw` ?\p{L}+|\s+`, 'MergedWithPrevious') }],
     [
       'unigram',
       {
