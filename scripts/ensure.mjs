@@ -78,10 +78,11 @@ async function installFirefox() {
 
 async function installWebkit() {
   try {
-    await install('webkit2gtk-driver', 'xvfb');
+    // The last has AAC.
+    await install('webkit2gtk-driver', 'xvfb', 'gstreamer1.0-libav');
   } catch {
     console.warn(
-      'WebKitGTK could not be installed, so its tests are skipped. Install it (Debian: apt-get install webkit2gtk-driver xvfb).',
+      'WebKitGTK could not be installed, so its tests are skipped. Install it (Debian: apt-get install webkit2gtk-driver xvfb gstreamer1.0-libav).',
     );
   }
 }

@@ -6,7 +6,7 @@ const LIBRARIES = '/usr/lib';
 export const webkit = find();
 
 export const NO_WEBKIT =
-  'there is no WebKitGTK: install it (Debian: apt-get install webkit2gtk-driver xvfb), for Linux alone';
+  'there is no WebKitGTK: install it (Debian: apt-get install webkit2gtk-driver xvfb gstreamer1.0-libav), for Linux alone';
 
 function find(): { readonly driver: string; readonly browser: string } | undefined {
   const driver = '/usr/bin/WebKitWebDriver';
