@@ -1,5 +1,5 @@
 /** Conversations, as `text_generator` takes them. */
-import { invalidInput } from '../contract/errors.js';
+import { invalidInput, type TabServeError } from '../contract/errors.js';
 import { isPlainObject } from './is-plain-object.js';
 import { wrongValue } from './read-options.js';
 
@@ -78,7 +78,10 @@ function readContent(
     throw wrongValue(where, "a text, or a list of { type: 'text', text } with at least one", content);
   for (const [at, part] of content.entries()) {
     if (isPlainObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') continue;
-    if (medium && isPlainObject(part) && part['type'] === medium && isObject(part[medium])) continue;
+    if (medium && isPlainObject(part) && part['type'] === medium) {
+      if (isObject(part[medium])) continue;
+      throw wrongMedium(part[medium], `${where}[${at}].${medium}`, medium);
+    }
     const expected = medium
       ? `{ type: 'text', text } or { type: '${medium}', ${medium} }`
       : 'a part of type "text": this model reads texts alone';
@@ -87,6 +90,19 @@ function readContent(
     throw invalidInput(message + remedyFor(String(type), medium));
   }
   return content as readonly (TextPart | MediumPart)[];
+}
+
+/** What the key of a medium takes: the types of `ClientInput` have the rest. */
+const EXPECTED: Readonly<Record<Medium, string>> = {
+  image: 'a File or Blob, a URL object, an element, or pixels',
+  audio: 'a File or Blob, a URL object, an AudioBuffer, or samples',
+};
+
+/** A text is never an address, so that no text causes a request: the error says what to pass in its place. */
+function wrongMedium(value: unknown, where: string, medium: Medium): TabServeError {
+  const { message } = wrongValue(where, EXPECTED[medium], value);
+  const hint = ' For a file on the web, pass new URL(…, location.href); for a file on disk, new Blob([bytes]).';
+  return invalidInput(message + (typeof value === 'string' ? hint : ''));
 }
 
 /** What to do with pictures, sound and films that a model does not take. */

@@ -127,18 +127,27 @@ test('sound that cannot be heard is refused, with what to pass; the half of text
   const { ask } = await open(new AudioTextToText());
   const heard = (audio: unknown): object => ({ messages: [{ role: 'user', content: [{ type: 'audio', audio }] }] });
   const message = (text: string): Record<string, unknown> => ({ message: expect.stringContaining(text) });
-  const [none, empty, long, picture, faked] = await ask([
+  const [none, empty, long, picture, faked, path, missing] = await ask([
     heard(new Blob(['none'])),
     heard(recording(0)),
     heard({ samples: new Float32Array(16_000 * 60), sampleRate: 16_000 }),
     { messages: [{ role: 'user', content: [{ type: 'image', image: {} }] }] },
     { messages: [{ role: 'user', content: 'a [AUDIO] b' }] },
+    heard('/platform.wav'),
+    heard(undefined),
   ]);
   expect(none).toMatchObject({ code: 'invalid-input' });
   expect(empty).toMatchObject(message('The recording is empty'));
   expect(long).toMatchObject(message("The recording has 750 tokens, and the model's context has 512"));
   expect(picture).toMatchObject(message("{ type: 'text', text } or { type: 'audio', audio }"));
   expect(faked).toMatchObject(message('A text must not have [AUDIO] in it'));
+  const expected =
+    'messages[0].content[0].audio: expected a File or Blob, a URL object, an AudioBuffer, or samples, got ';
+  expect(path).toMatchObject({
+    code: 'invalid-input',
+    ...message(`${expected}"/platform.wav". For a file on the web, pass new URL(…, location.href);`),
+  });
+  expect(missing).toMatchObject({ code: 'invalid-input', message: `${expected}undefined.` });
   const texts = await open(new TextGenerator());
   const row = ROWS.at(-1)!;
   expect((await texts.ask([{ messages: row.messages }]))[0]).toMatchObject({ text: row.text });
