@@ -30,7 +30,7 @@ export async function loadHandler(name: string | undefined): Promise<HandlerClas
   if (name !== undefined && Object.hasOwn(BUILT_IN, name))
     return await loadScript<HandlerClass>(BUILT_IN[name as HandlerName].load);
   const available = `The built-in handlers are ${HANDLER_NAMES.join(', ')}`;
-  const meant = name === undefined ? undefined : nearestName(name.replaceAll('-', '_'), HANDLER_NAMES);
+  const meant = nearestHandlerName(name);
   throw new UnknownHandler(
     name,
     isPython(name)
@@ -40,6 +40,13 @@ export async function loadHandler(name: string | undefined): Promise<HandlerClas
         : `${meant === undefined ? '' : `Probably ${meant} is meant. `}${available}. Use connect() for a handler of your own.`,
     isClass(name) ? await taskOf(name) : undefined,
   );
+}
+
+/** Returns the built-in handler whose name was probably meant, such as `object_detector` for `object-detection`. */
+export function nearestHandlerName(name: string | undefined): HandlerName | undefined {
+  if (name === undefined || isPython(name)) return undefined;
+  const nearest = nearestName(name.replaceAll('-', '_'), HANDLER_NAMES) as HandlerName | undefined;
+  return isClass(name) ? undefined : nearest;
 }
 
 /** The error for a model of no built-in handler. */

@@ -10,7 +10,7 @@ import { fetchDeclared, type RequestUrl } from '../models/onnx/declared.js';
 import { readGraph } from '../models/onnx/graph.js';
 import { discard } from '../../shared/request-policy.js';
 import type { Signature } from '../../contract/task.js';
-import { UnknownHandler } from '../handlers/registry.js';
+import { nearestHandlerName, UnknownHandler } from '../handlers/registry.js';
 import { TASKS } from '../tasks/index.js';
 import { withOwnHandler } from './file-handler.js';
 import { withParts } from '../models/hugging-face/parts.js';
@@ -32,6 +32,8 @@ export async function findHandler(
 ): Promise<Archive> {
   const own = asTabServeError(error);
   if (!(own instanceof UnknownHandler)) throw own;
+  // A misspelt name says more than the model's outputs, and the error names what was probably meant.
+  if (nearestHandlerName(own.handler) !== undefined) throw own;
   let signature: Signatures | undefined;
   try {
     signature = (await tfjsSignature(archive, request)) ?? (await onnxSignature(archive, request, read));

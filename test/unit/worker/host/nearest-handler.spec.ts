@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test';
 import type { Archive } from '../../../../src/contract/archive.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
 import type { TensorInfo } from '../../../../src/contract/tensors.ts';
-import { UnknownHandler } from '../../../../src/worker/handlers/registry.ts';
+import { loadHandler, UnknownHandler } from '../../../../src/worker/handlers/registry.ts';
 import { readSignature } from '../../../../src/worker/engines/onnx/signature.ts';
 import { findHandler, nearestHandler } from '../../../../src/worker/host/nearest-handler.ts';
 import { declaredIn, type RequestUrl } from '../../../../src/worker/models/onnx/declared.ts';
@@ -200,6 +200,18 @@ test('a server that sends no ranges sends a small file as a whole', async () => 
   expect(sent()).toBe(model('image-vit').length);
   const large = server(new Uint8Array([...model('image-vit'), ...new Uint8Array(2 ** 24)]), false, true);
   expect(await withNearest(error, REMOTE, large.request)).toBe(error);
+});
+
+test('a misspelt name is corrected, whatever the outputs are like', async () => {
+  const { request, requested } = server(model('image-vit'));
+  const misspelt = await loadHandler('object-detection').catch((error: unknown) => error);
+  const { message } = await withNearest(misspelt, REMOTE, request);
+  expect(message).toContain('There is no built-in handler "object-detection". Probably object_detector is meant.');
+  expect(requested).toEqual([]);
+  const other = await loadHandler('birds').catch((error: unknown) => error);
+  expect((await withNearest(other, REMOTE, request)).message).toContain(
+    "set the option handler to 'image_classifier',",
+  );
 });
 
 test('the handler of the files of a model in parts', async () => {
