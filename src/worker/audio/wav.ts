@@ -170,6 +170,8 @@ export function notWav({ type, size }: Blob, start: ArrayBuffer): TabServeError 
       ? 'The audio file is empty.'
       : other
         ? `The file is ${other}, and its sound cannot be decoded here. Only a page has a decoder for it, that of the browser; there, the file has no sound, is encrypted or damaged, or of an encoding that this browser does not know. Convert it to WAV: ffmpeg -i FILE sound.wav`
-        : `The file is not WAV, the only audio that a worker decodes. Its type is ${describeValue(type)}. The page decodes what the browser can, if its bytes begin as those of a known format, or if the type of the Blob begins with "audio/": new Blob([file], { type: 'audio/mpeg' }).`;
+        : type.startsWith('text/html')
+          ? 'The file is a page of HTML, as servers send one where a file is missing. Check its URL.'
+          : `The file is not WAV, the only audio that a worker decodes. Its type is ${describeValue(type)}. The page decodes what the browser can, if its bytes begin as those of a known format, or if the type of the Blob begins with "audio/": new Blob([file], { type: 'audio/mpeg' }).`;
   return new TabServeError('invalid-input', why);
 }

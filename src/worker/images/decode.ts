@@ -100,6 +100,7 @@ function checkSides(name: string, width: number, height: number): void {
 function hint(value: unknown): string {
   if (typeof value === 'string')
     return ' For an image on the web, pass new URL(…); for a file on disk, new Blob([bytes]).';
+  if (Array.isArray(value)) return ' For several inputs, call client.handle([…]).';
   const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
   return isBytes ? ' For the bytes of a file, pass new Blob([bytes]).' : '';
 }

@@ -185,6 +185,7 @@ const BAD: readonly (readonly [what: string, input: unknown, message: RegExp])[]
   ],
   ['an MP3', new Blob(['ID3\x04\0\0\0\0\0\0\0\0']), /is MP3, and its sound cannot be decoded here/],
   ['a text', new Blob(['not audio'], { type: 'text/plain' }), /not WAV.*"text\/plain".*audio\/mpeg/],
+  ['the page for a missing file', new Blob(['<!doctype html>'], { type: 'text/html' }), /page of HTML.*Check its URL/],
   ['an empty file', new Blob([]), /is empty/],
   ['half a header', wav(new Uint8Array(10)).slice(0, 30), /"fmt " has 10 bytes/],
   ['no samples', wav(new Uint8Array(10)).slice(0, 38), /damaged: it has no samples/],
