@@ -1,9 +1,10 @@
 // The built package's `tabserve/node`: worker threads run JavaScript, so they cannot run the sources.
-import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from '@playwright/test';
 import { GENERATION } from '../unit/worker/generation/models.ts';
@@ -151,6 +152,28 @@ test("a handler of the app's own: batches, cancellation, a thread that ends itse
     message: expect.stringContaining('broken'),
   });
   await silent.dispose();
+});
+
+test('a worker in TypeScript, in a Node that reads none: what to do', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tabserve-load-'));
+  const script = join(folder, 'own.worker.ts');
+  writeFileSync(script, 'const one: number = 1;\nthrow new Error(`types are removed ${one}`);\n');
+  // In a process of its own: threads of this one have Playwright's compiler.
+  const program = `
+    import { connect, ThreadWorker } from ${JSON.stringify(new URL('dist/node.js', root))};
+    const own = connect(() => new ThreadWorker(new URL(${JSON.stringify(pathToFileURL(script))})), { model: '${MODEL}' });
+    await own.initialize().catch(({ message }) => console.log(message));
+    await own.dispose();
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  // Node says since 22.10 whether it can read TypeScript.
+  const { typescript } = process.features as { readonly typescript?: string | false };
+  expect(stdout).toMatch(
+    typescript
+      ? /types are removed 1/
+      : /Missing initializer in const declaration \(.*own\.worker\.ts\)\. Compile it to JavaScript first: /,
+  );
+  rmSync(folder, { recursive: true });
 });
 
 test('what is wrong is said by typed errors', async () => {

@@ -26,6 +26,15 @@ function endAll(): void {
 const given = process.execArgv.filter((flag) => !flag.startsWith('--input-type'));
 const inherited = given.length === process.execArgv.length ? {} : { execArgv: given };
 
+/** Says why a thread has failed. An older Node takes TypeScript for JavaScript, or for an unknown kind of file. */
+function whyItFailed(error: unknown, { pathname }: URL): string {
+  const why = messageOf(error);
+  const isUnread = /^Unknown file extension/.test(why) || (error instanceof Error && error.name === 'SyntaxError');
+  return isUnread && /\.[cm]?tsx?$/.test(pathname)
+    ? `${why}${why.includes(pathname) ? '' : ` (${pathname})`}. Compile it to JavaScript first: Node reads TypeScript from 22.18 on, if removing the types is enough`
+    : why;
+}
+
 /**
  * A worker thread that looks like a Web Worker: what a client needs of one. Its module calls `expose` of
  * `tabserve/worker`.
@@ -48,7 +57,7 @@ export class ThreadWorker extends EventTarget {
     }));
     thread.on('message', (data: unknown) => this.dispatchEvent(new MessageEvent('message', { data })));
     thread.on('messageerror', (data: unknown) => this.dispatchEvent(new MessageEvent('messageerror', { data })));
-    thread.on('error', (error: unknown) => this.#fail(messageOf(error), error));
+    thread.on('error', (error: unknown) => this.#fail(whyItFailed(error, script), error));
     thread.on('exit', (code) => {
       running.delete(this.#calls);
       this.#fail(`its thread ended with exit code ${code}`);
