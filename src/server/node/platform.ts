@@ -12,7 +12,7 @@ import type { Platform } from '../../worker/host/platform.js';
  */
 export const fetchLocal: typeof fetch = async (input, init) => {
   const url = new URL(input instanceof Request ? input.url : input);
-  if (url.protocol !== 'file:') return await fetch(input, init);
+  if (url.protocol !== 'file:') return await fetch(input, init).catch(withCause);
   init?.signal?.throwIfAborted();
   const path = fileURLToPath(url);
   const found = await stat(path).catch(() => undefined);
@@ -25,6 +25,13 @@ export const fetchLocal: typeof fetch = async (input, init) => {
   const range = `bytes ${first}-${Number(first) + part.size - 1}/${found.size}`;
   return new Response(part, { status: 206, headers: { 'content-type': file.type, 'content-range': range } });
 };
+
+/** Node says only "fetch failed": the reason, such as a host name that nobody knows, is the error's cause. */
+function withCause(error: unknown): never {
+  const { cause } = error as { readonly cause?: { readonly message?: string; readonly code?: string } };
+  const reason = cause?.message || cause?.code; // an AggregateError of several addresses has no message
+  throw error instanceof TypeError && reason ? new TypeError(`${error.message}: ${reason}`, { cause: error }) : error;
+}
 
 /** What a worker thread has instead of the APIs of a Web Worker. */
 export const nodePlatform: Platform = {
