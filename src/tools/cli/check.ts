@@ -73,7 +73,7 @@ export async function checkArchive(path: string): Promise<string> {
   for (const [engine, precision] of variantsOf(first)) {
     const archive = await readModels(first, engine, precision);
     await using model = await openLocally(archive, engine);
-    if (model.warnings.length > 0) throw new TabServeError('model-config', model.warnings.join('\n'));
+    if (model.warnings.length > 0) throw new TabServeError('model-config', describeWarnings(model.warnings));
     for (const { model: path, tried } of model.tried) {
       const { golden, error } = tried;
       lines.push(
@@ -92,4 +92,11 @@ export async function checkArchive(path: string): Promise<string> {
   ).size;
   lines.push(`  with a SHA-256: ${formatCount(hashed, 'file')}`);
   return lines.join('\n');
+}
+
+/** Joins the warnings. A key may be one of a handler's own class, which only the app has. */
+function describeWarnings(warnings: readonly string[]): string {
+  const hasUnknownKey = warnings.some((warning) => /^handler\..* known keys?\.$/.test(warning));
+  const advice = 'If a handler of your own adds it, leave out --check, which knows only the keys of built-in handlers.';
+  return [...warnings, ...(hasUnknownKey ? [advice] : [])].join('\n');
 }

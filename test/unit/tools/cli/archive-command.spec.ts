@@ -653,7 +653,15 @@ test('an archive that fails its check is not written, and the one before it stay
   const misspelt = createArchive({ ...flags, 'config-file': config, force: true });
   await expect(misspelt).rejects.toMatchObject({
     code: 'model-config',
-    message: expect.stringMatching(/handler\.ouput is not a known key/),
+    message: expect.stringMatching(/handler\.ouput is not a known key; probably output is meant\.$/),
+  });
+  writeFileSync(config, `${readFileSync(flags['config-file']!, 'utf8')}\n  feathers: 3\n`);
+  const own = createArchive({ ...flags, 'config-file': config, force: true });
+  await expect(own).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringMatching(
+      /handler\.feathers is not a known key\.\nIf a handler of your own adds it, leave out --check/,
+    ),
   });
   expect(readFileSync(made)).toEqual(before);
   expect(readdirSync(flags['export-path']!)).toEqual(['digits.mar']);
