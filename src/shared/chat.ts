@@ -98,7 +98,7 @@ const EXPECTED: Readonly<Record<Medium, string>> = {
   audio: 'a File or Blob, a URL object, an AudioBuffer, or samples',
 };
 
-/** A text is never an address, so that no text causes a request: the error says what to pass in its place. */
+/** Says what to pass in place of a value, such as a path: a text is never an address, so that none causes a request. */
 function wrongMedium(value: unknown, where: string, medium: Medium): TabServeError {
   const { message } = wrongValue(where, EXPECTED[medium], value);
   const hint = ' For a file on the web, pass new URL(…, location.href); for a file on disk, new Blob([bytes]).';

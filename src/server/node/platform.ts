@@ -26,7 +26,7 @@ export const fetchLocal: typeof fetch = async (input, init) => {
   return new Response(part, { status: 206, headers: { 'content-type': file.type, 'content-range': range } });
 };
 
-/** Node says only "fetch failed": the reason, such as a host name that nobody knows, is the error's cause. */
+/** Adds the reason to Node's "fetch failed": such as that a host is not known. It is the error's cause. */
 function withCause(error: unknown): never {
   const { cause } = error as { readonly cause?: { readonly message?: string; readonly code?: string } };
   const reason = cause?.message || cause?.code; // an AggregateError of several addresses has no message

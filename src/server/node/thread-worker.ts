@@ -29,7 +29,7 @@ const inherited = given.length === process.execArgv.length ? {} : { execArgv: gi
 /** Says why a thread has failed. An older Node takes TypeScript for JavaScript, or for an unknown kind of file. */
 function whyItFailed(error: unknown, { pathname }: URL): string {
   const why = messageOf(error);
-  const isUnread = /^Unknown file extension/.test(why) || (error instanceof Error && error.name === 'SyntaxError');
+  const isUnread = why.startsWith('Unknown file extension') || (error instanceof Error && error.name === 'SyntaxError');
   return isUnread && /\.[cm]?tsx?$/.test(pathname)
     ? `${why}${why.includes(pathname) ? '' : ` (${pathname})`}. Compile it to JavaScript first: Node reads TypeScript from 22.18 on, if removing the types is enough`
     : why;

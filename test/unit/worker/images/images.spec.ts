@@ -288,3 +288,15 @@ test('an input whose buffer is transferred before the page has copied it', async
   waiting.input.snapshot();
   expect(() => waiting.input.message()).toThrow(TypeError);
 });
+
+test('a list, and a path, are no image: what to pass', async () => {
+  const pixels = { data: new Uint8Array(3), dims: [1, 1, 3] };
+  await expect(decodeImage([pixels] as never)).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/got a value of type Array\. For several inputs, call client\.handle\(\[…\]\)\.$/),
+  });
+  await expect(decodeImage('/cat.jpg' as never)).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/got a string\. For an image on the web, pass new URL\(…\)/),
+  });
+});
