@@ -51,19 +51,17 @@ const WORDS = new Set([
 const OTHERS = new Set([
   CONTRACTIONS,
   ..."'s|'t|'re|'ve|'m|'ll|'d".split('|'),
-  ...[
-    String.raw`\p{N}`,
-    String.raw`\p{N}+`,
-    String.raw`\p{N}{1,3}`,
-    String.raw` ?\p{N}+`,
-    String.raw` ?[^\s\p{L}\p{N}]+`,
-    String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*`,
-    String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
-    String.raw`\s*[\r\n]`,
-    String.raw`\s*[\r\n]+`,
-    String.raw`\s+(?!\S)`,
-    String.raw`\s+`,
-  ],
+  String.raw`\p{N}`,
+  String.raw`\p{N}+`,
+  String.raw`\p{N}{1,3}`,
+  String.raw` ?\p{N}+`,
+  String.raw` ?[^\s\p{L}\p{N}]+`,
+  String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*`,
+  String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
+  String.raw`\s*[\r\n]`,
+  String.raw`\s*[\r\n]+`,
+  String.raw`\s+(?!\S)`,
+  String.raw`\s+`,
 ]);
 
 /**
