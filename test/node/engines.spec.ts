@@ -1,4 +1,5 @@
-import { test as base } from '@playwright/test';
+import { readFileSync } from 'node:fs';
+import { expect, test as base } from '@playwright/test';
 import { fetchLocal } from '../../src/server/node/platform.ts';
 import { nodeEngines } from '../../src/server/node/engines.ts';
 import { engineContract, tensorFlowContract, type Realm } from '../browser/engine-contract.ts';
@@ -45,3 +46,27 @@ engineContract(test, { of: 'ONNX Runtime for Node', on: () => 'onnx/cpu' });
 engineContract(test, { of: 'ONNX Runtime’s WASM under Node', on: () => 'onnx/wasm' });
 engineContract(test, { of: 'TensorFlow.js under Node', on: () => 'tfjs/cpu' });
 tensorFlowContract(test, { of: 'TensorFlow.js under Node', on: () => 'tfjs/cpu' });
+
+/** What NumPy answers for models that ONNX Runtime's Pad_Fusion changes. */
+const padding = JSON.parse(readFileSync(new URL('test/models/padding/expected.json', root), 'utf8')) as Record<
+  string,
+  { readonly dims: number[]; readonly data: number[] }
+>;
+
+for (const candidate of ['onnx/cpu', 'onnx/wasm'] as const)
+  test(`a Pad before a pooling stays one, wherever it is: ${candidate}`, async () => {
+    const bare = createBare({ engines: nodeEngines, base: root, fetch: fetchLocal, lose: () => {} });
+    await bare.start(candidate);
+    const x = {
+      dtype: 'float32',
+      dims: [1, 1, 4, 4],
+      data: Float32Array.from({ length: 16 }, (_, at) => -1 - at),
+    } as const;
+    for (const [name, { dims, data }] of Object.entries(padding)) {
+      const { value: session, error } = await bare.open(`/test/models/padding/${name}.onnx`);
+      expect(error, name).toBeUndefined();
+      const { y } = (await bare.run(session!, { x })).value!;
+      expect(y!.dims, name).toEqual(dims);
+      for (const [at, value] of data.entries()) expect(y!.data[at], `${name} ${at}`).toBeCloseTo(value, 5);
+    }
+  });

@@ -19,8 +19,8 @@ type OutputLocations = Ort.InferenceSession.SessionOptions['preferredOutputLocat
 type OrtModule = Pick<typeof Ort, 'InferenceSession' | 'Tensor' | 'env'>;
 
 /**
- * ONNX Runtime would make a Pad with zeros the padding of a MaxPool, which is −∞: other numbers where all others are
- * below 0, as in BiT.
+ * ONNX Runtime would make a Pad with zeros the padding of a pooling. That of a MaxPool is −∞: other numbers where all
+ * others are below 0, as in BiT. It may not be as wide as the kernel, and windows that begin in it are left out.
  */
 const WITHOUT_PAD_FUSION = { optimization: { disable_specified_optimizers: 'Pad_Fusion' } };
 

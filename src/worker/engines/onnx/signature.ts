@@ -1,7 +1,14 @@
 import { dtypesBy } from '../../../contract/dtypes.js';
 import type { Session, TensorInfo } from '../../../contract/tensors.js';
 import { TabServeError } from '../../../contract/errors.js';
-import { hasDynamicScale, FUNCTION_NODE, GRAPH_NODE } from '../../models/onnx/dynamic-scale.js';
+import {
+  FUNCTION_NODE,
+  GRAPH_NODE,
+  hasDynamicScale,
+  nodesOf,
+  operatorOf,
+  padsAndPools,
+} from '../../models/onnx/nodes.js';
 import { fields, find, text, type Field } from '../../models/onnx/protobuf.js';
 
 /**
@@ -15,7 +22,7 @@ export interface Signature {
   /** The file's `metadata_props`; undefined if it has none. */
   readonly metadata: Session['metadata'];
   readonly quantizesAtRunTime: boolean;
-  /** Whether the graph has a Pad before a MaxPool. */
+  /** Whether a Pad may be before a pooling. */
   readonly poolsPadding: boolean;
 }
 
@@ -34,17 +41,20 @@ export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
   const properties: (readonly [key: string, value: string])[] = [];
   let graph: Uint8Array | undefined;
   let version = 0;
-  let quantizesAtRunTime = false;
+  const functions: Uint8Array[] = [];
   try {
     for (const { field, value } of fields(bytes)) {
       if (field === 1 && typeof value === 'number') version = value;
       if (field === 7 && typeof value !== 'number') graph = value;
-      if (field === 25 && typeof value !== 'number') quantizesAtRunTime ||= hasDynamicScale(value, FUNCTION_NODE);
+      if (field === 25 && typeof value !== 'number') functions.push(value);
       if (field === 14 && typeof value !== 'number') properties.push([text(find(value, 1)), text(find(value, 2))]);
     }
     const metadata = properties.length > 0 ? Object.fromEntries(properties) : undefined;
-    quantizesAtRunTime ||= graph !== undefined && hasDynamicScale(graph, GRAPH_NODE);
-    if (version > 0 && graph) return { ...readGraph(graph), metadata, quantizesAtRunTime };
+    if (version > 0 && graph) {
+      const nodes = [...functions.flatMap((one) => nodesOf(one, FUNCTION_NODE)), ...nodesOf(graph, GRAPH_NODE)];
+      const quantizesAtRunTime = nodes.some(hasDynamicScale);
+      return { ...readGraph(graph), metadata, quantizesAtRunTime, poolsPadding: padsAndPools(nodes) };
+    }
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
     throw damaged(bytes, name, cause);
@@ -52,7 +62,7 @@ export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
   throw damaged(bytes, name);
 }
 
-function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs' | 'poolsPadding'> {
+function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs'> {
   const inputs: TensorInfo[] = [];
   const outputs: TensorInfo[] = [];
   const initializers = new Set<string>();
@@ -66,10 +76,7 @@ function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs' | 'p
   }
   return {
     inputs: inputs.filter(({ name }) => !initializers.has(name)),
-    outputs: outputs.map((info) => ({ ...info, op: operatorOf(info.name, nodes) })),
-    poolsPadding: Array.from(nodes.values()).some(
-      (node) => text(find(node, 4)) === 'MaxPool' && operatorOf(text(find(node, 1)), nodes) === 'Pad',
-    ),
+    outputs: outputs.map((info) => ({ ...info, op: sourceOf(info.name, nodes) })),
   };
 }
 
@@ -77,10 +84,10 @@ function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs' | 'p
 const CARRIERS = new Set(['Identity', 'Cast', 'Reshape', 'Flatten', 'Squeeze', 'Unsqueeze']);
 
 /** Returns the operator that computes the numbers of a tensor. @param nodes by the name of their first output */
-function operatorOf(tensor: string, nodes: ReadonlyMap<string, Uint8Array>): string | undefined {
+function sourceOf(tensor: string, nodes: ReadonlyMap<string, Uint8Array>): string | undefined {
   let node = nodes.get(tensor);
   for (let steps = 0; node && steps < nodes.size; steps++) {
-    const op = text(find(node, 4));
+    const op = operatorOf(node);
     if (!CARRIERS.has(op)) return op;
     node = nodes.get(text(find(node, 1)));
   }

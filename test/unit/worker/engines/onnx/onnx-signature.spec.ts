@@ -13,7 +13,8 @@ test('inputs and outputs as the file declares them', () => {
     poolsPadding: false,
   });
   // Its zeros would become the padding of a MaxPool, which is −∞.
-  expect(readSignature(read('tasks/image-bit/onnx/model')).poolsPadding).toBe(true);
+  for (const name of ['tasks/image-bit/onnx/model', 'padding/branch', 'padding/function'])
+    expect(readSignature(read(name)).poolsPadding, name).toBe(true);
   expect(readSignature(read('dtypes')).inputs.map(({ dtype }) => dtype)).toEqual([
     'float32',
     'int32',
