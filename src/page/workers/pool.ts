@@ -191,9 +191,11 @@ export class WorkerPool {
     this.#options.log(`The worker on ${candidateName(backend)} was lost; ${fate}: ${error.message}`);
 
     const wasLast = wasReady && slots.ready.length === 0;
-    if (now - slot.readySince > STABLE_MS) backoff.reset();
+    // No other worker, and no other backend, would end what the model's files do not let end.
+    const isEndless = blameOf(error.code) === 'archive';
+    if (isEndless || now - slot.readySince > STABLE_MS) backoff.reset();
     // A replayed request runs alone, so if its worker is lost, the request is to blame.
-    if (wasLast && (!wasReplay || isWrong)) backoff.countLoss(backend, error);
+    if (wasLast && !isEndless && (!wasReplay || isWrong)) backoff.countLoss(backend, error);
     // This worker was lost before it ran anything: do not open another one now.
     if (!wasLast && slot.runs === 0) state.growAt = now + PAUSE_MS;
     if (wasLast || replayed > 0) state.loss = addLoss(state.loss, { cause: error, at: now, replayed, failed });

@@ -555,6 +555,25 @@ test.describe('healing', () => {
     expect(shared.map(({ outcome }) => outcome)).toEqual(['model-config', '3']);
   });
 
+  test("requests that the model's files keep from ending, one after the other, cost neither the backend nor the client", async () => {
+    const world = new World();
+    let worker = await world.start(webgpu);
+    // Longer than the client tries to heal.
+    for (let at = 0; at < 100; at++) {
+      const request = world.ask();
+      await world.pass(4000);
+      worker.close(new TabServeError('model-config', 'The pattern takes longer than 4 s.'));
+      await settle();
+      expect(request.outcome).toBe('model-config');
+      expect(world.attempts[0]!.demoted).toEqual([]);
+      worker = await world.opened(webgpu);
+    }
+    const good = world.ask();
+    worker.answer();
+    await settle();
+    expect(good.outcome).toBe('101');
+  });
+
   test('a request that shared its first lost worker is replayed twice: the loss of the first replay may be another fault', async () => {
     const world = new World({ batchSize: 2 });
     const first = await world.start(webgpu);
