@@ -53,7 +53,7 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3', 'rf-detr']) ? [[], resize] : [resize, []];
   if (kind === 'dinov3' && does('do_center_crop')) throw wrong('do_center_crop', fields.do_center_crop, 'false');
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
-  const margin = does('do_pad') ? paddingOf(fields, kind, [...before, ...crop], architectureOf(config)) : [];
+  const margin = does('do_pad') ? paddingOf(fields, kind, [...resize, ...crop], architectureOf(config)) : [];
   const isMirrored = kind === 'zoedepth' || kind === 'swin2sr';
   return [
     ...before,

@@ -95,6 +95,16 @@ test("each processor's defaults are those of its class", () => {
   }
 });
 
+test('pad_size that is the size changes nothing, also where numbers are resized', () => {
+  const size = { height: 64, width: 48 };
+  for (const name of ['RfDetrImageProcessor', 'RTDetrImageProcessor']) {
+    const fields = { image_processor_type: name, do_normalize: false, size };
+    expect(imageProcessingOf({ ...fields, do_pad: true, pad_size: size }, {}), name).toEqual(
+      imageProcessingOf(fields, {}),
+    );
+  }
+});
+
 test('pad_size of a detector of the DETR family pads below and right, after normalize, if each image fits', () => {
   const steps = (side: number, architecture = 'DetrForObjectDetection'): unknown =>
     imageProcessingOf(
