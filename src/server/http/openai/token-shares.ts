@@ -19,8 +19,9 @@ export class TokenShares {
   /** Takes the tokens of the next part: all that there are, if their bytes are not its text. */
   take(text: string): readonly RankedText[] {
     const tokens = this.#rest;
-    const pieces = tokens.map(({ bytes }) => String.fromCharCode(...bytes));
-    const wanted = String.fromCharCode(...new TextEncoder().encode(text));
+    if (tokens.length === 0) return tokens;
+    const pieces = tokens.map(({ bytes }) => binaryOf(bytes));
+    const wanted = binaryOf(new TextEncoder().encode(text));
     const all = pieces.join('');
     const starts: number[] = [];
     let at = 0;
@@ -39,4 +40,9 @@ export class TokenShares {
     this.#rest = tokens.filter((_, index) => starts[index]! >= end);
     return tokens.filter((_, index) => isOfPart(index));
   }
+}
+
+/** Returns bytes as characters from 0 to 255. */
+function binaryOf(bytes: Iterable<number>): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 }

@@ -184,6 +184,19 @@ test('the probabilities of the tokens of texts, whole, streamed, and by the AI S
   expect(client.asked.at(-1)!.options.params).toEqual({ topLogprobs: 2 });
 });
 
+test('an answer of any length, with the probabilities of its tokens and without', async () => {
+  const text = 'eel '.repeat(50_000);
+  const bytes = [...new TextEncoder().encode('eel ')];
+  const tokens = Array.from({ length: 50_000 }, () => ({ text: 'eel ', bytes, logprob: -1, top: [] }));
+  const { openai } = await faked(({ options: { params } }) =>
+    answerOf({ text, ...('topLogprobs' in params! && { tokens }) }),
+  );
+  expect((await openai.responses.create(hello)).output_text).toHaveLength(200_000);
+  const { output } = await openai.responses.create({ ...hello, include: ['message.output_text.logprobs'] });
+  const [message] = output as unknown as readonly { content: readonly { logprobs: readonly object[] }[] }[];
+  expect(message!.content[0]!.logprobs).toHaveLength(50_000);
+});
+
 test('a response is stored for those that continue it, unless the request forbids it', async () => {
   const { client, openai } = await faked(({ input }) =>
     answerOf({ text: `Answer ${(input as { messages: unknown[] }).messages.length}` }),
