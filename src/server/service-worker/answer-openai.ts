@@ -5,6 +5,7 @@ import type { Settings } from './answer-predictions.js';
 import type { Environment } from './environment.js';
 import { ANSWERED_BY } from './protocol.js';
 import type { ReplayableRequest } from './replayable-request.js';
+import type { BodyRoute } from './routes.js';
 
 /**
  * Answers a request as the policy of its model says; one for another model goes to the network. A body that is too large
@@ -12,7 +13,7 @@ import type { ReplayableRequest } from './replayable-request.js';
  */
 export async function answerOpenAi(
   request: ReplayableRequest,
-  path: string,
+  { path, isAnswered }: BodyRoute,
   settings: Settings,
   environment: Environment,
 ): Promise<Response> {
@@ -23,7 +24,7 @@ export async function answerOpenAi(
   const { model } = named ?? {};
   const own = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
   const mayBePrivate = !named && Object.values(models).includes('device-only');
-  const policy = mayBePrivate ? 'device-only' : own;
+  const policy = mayBePrivate || own === 'device-only' ? 'device-only' : isAnswered ? own : undefined;
   if (policy) return await inOpenAiForm(await answer(request, { path, model, policy }, settings, environment));
   return await environment.fetch(await request.forServer(), { signal: request.signal });
 }
@@ -40,7 +41,10 @@ export async function modelIn(body: Blob, headers: Headers): Promise<{ readonly 
     const given: unknown = /^multipart\//i.test(type)
       ? Object.fromEntries(await decoded.formData())
       : JSON.parse(await decoded.text());
-    return isPlainObject(given) && typeof given['model'] === 'string' ? { model: given['model'] } : {};
+    const model = isPlainObject(given) ? given['model'] : undefined;
+    // A part of a form that has a file name: a server may read it nevertheless.
+    if (model instanceof Blob) return undefined;
+    return typeof model === 'string' ? { model } : {};
   } catch {
     return undefined;
   }

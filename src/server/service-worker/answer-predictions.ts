@@ -8,7 +8,7 @@ import { answerOpenAi } from './answer-openai.js';
 import type { Environment, ServiceWorkerScope } from './environment.js';
 import { POLICIES, PROTOCOL, type Claim, type DeviceOnlyRequest, type Policies, type Policy } from './protocol.js';
 import { ReplayableRequest } from './replayable-request.js';
-import { pathOfBody, routeOf } from './routes.js';
+import { routeOfBody, routeOf } from './routes.js';
 
 /** Options of `answerPredictions`. */
 export interface AnswerOptions {
@@ -107,8 +107,8 @@ export function respondTo(
 ): Promise<Response> | undefined {
   const { base, models, maxRequestSize } = settings;
   const replayable = new ReplayableRequest(request, maxRequestSize);
-  const path = pathOfBody(request, base);
-  if (path !== undefined) return answerOpenAi(replayable, path, settings, environment);
+  const ofBody = routeOfBody(request, base);
+  if (ofBody) return answerOpenAi(replayable, ofBody, settings, environment);
   const route = routeOf(request, base, models);
   return route && answer(replayable, route, settings, environment);
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.js';
 import { modelIn } from './answer-openai.js';
 import { sendTo } from './ask-device.js';
 import { PROTOCOL, type Claim, type DeviceOnlyRequest, type Policies } from './protocol.js';
-import { pathOfBody, routeOf } from './routes.js';
+import { routeOfBody, routeOf } from './routes.js';
 
 /** What the guard needs of a page. */
 export interface GuardedPage {
@@ -77,7 +77,7 @@ export class DeviceOnlyGuard {
     const asked = { url: new URL(at, baseURI).href, method, mode: 'cors' } as const;
     for (const [base, models] of this.#models) {
       if (!Object.values(models).includes('device-only')) continue;
-      if (pathOfBody(asked, new URL(base)) !== undefined) {
+      if (routeOfBody(asked, new URL(base))) {
         const request = new Request(input, init);
         const named = await modelIn(await request.clone().blob(), request.headers);
         const { model } = named ?? {};

@@ -21,16 +21,36 @@ const NAMED_IN_BODY = new Set([
   'v1/responses',
 ]);
 
+/** Those of it that no model answers here. What names a `device-only` model does not leave the device there either. */
+const UNANSWERED = new Set([
+  'v1/audio/translations',
+  'v1/images/edits',
+  'v1/images/generations',
+  'v1/images/variations',
+  'v1/moderations',
+  'v1/responses/compact',
+  'v1/responses/input_tokens',
+]);
+
+/** A path whose body names the model. */
+export interface BodyRoute {
+  /** The path and query after the base, beginning with a slash. */
+  readonly path: string;
+  /** Whether models answer it here. */
+  readonly isAnswered: boolean;
+}
+
 /**
- * Returns the path and query after the base if the body of the request names the model; otherwise undefined.
+ * Returns the path of a request whose body names the model; undefined for another request.
  *
  * @param base ends with a slash
  */
-export function pathOfBody({ url, method }: Pick<Request, 'url' | 'method'>, base: URL): string | undefined {
+export function routeOfBody({ url, method }: Pick<Request, 'url' | 'method'>, base: URL): BodyRoute | undefined {
   const { origin, pathname, search } = new URL(url);
   if (method !== 'POST' || origin !== base.origin || !pathname.startsWith(base.pathname)) return undefined;
   const path = decoded(pathname.slice(base.pathname.length)).split('/').filter(Boolean).join('/');
-  return NAMED_IN_BODY.has(path) ? `/${path}${search}` : undefined;
+  const isAnswered = NAMED_IN_BODY.has(path);
+  return isAnswered || UNANSWERED.has(path) ? { path: `/${path}${search}`, isAnswered } : undefined;
 }
 
 /** The paths that name no model, in TorchServe's inference API, OpenAI's and the Open Inference Protocol. */

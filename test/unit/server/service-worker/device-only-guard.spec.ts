@@ -65,6 +65,7 @@ test('requests to device-only models never take the way that may end on the netw
     [new URL(`${SCOPE}predictions%2Fprivate`), post('x')],
     [new Request(`${SCOPE}v2/models/private/infer`, post('x')), undefined],
     [`${SCOPE}v1/chat/completions`, post('{"model":"private"}')],
+    [`${SCOPE}v1/audio/translations`, post('{"model":"private"}')],
   ] as const) {
     const response = await fetch(input, init);
     expect(await response.json()).toBe('device');
@@ -75,6 +76,7 @@ test('requests to device-only models never take the way that may end on the netw
     'POST /predictions%2Fprivate x',
     'POST /v2/models/private/infer x',
     'POST /v1/chat/completions {"model":"private"}',
+    'POST /v1/audio/translations {"model":"private"}',
   ]);
   expect([network, world.received]).toEqual([[], []]);
   for (const [path, body] of [

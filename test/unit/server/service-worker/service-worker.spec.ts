@@ -529,10 +529,10 @@ test("OpenAI's API: a compressed body names the model, too; what cannot be read 
 
 test("OpenAI's API: a form names the model, too, whatever its boundary", async () => {
   const world = await hosted();
-  const form = (model: string): RequestInit => {
+  const form = (model: string | Blob): RequestInit => {
     const body = new FormData();
     body.set('file', new File(['sound'], 'talk.wav', { type: 'audio/wav' }));
-    body.set('model', model);
+    body.set('model', model as string);
     return { method: 'POST', body };
   };
   expect(await world.fetch('/v1/audio/transcriptions', {}, form('digits'))).toEqual({
@@ -541,6 +541,23 @@ test("OpenAI's API: a form names the model, too, whatever its boundary", async (
   });
   expect(world.device.got.at(-1)).toMatch(/^POST \/v1\/audio\/transcriptions [^]*talk\.wav[^]*digits/);
   expect(await (await world.respond('/v1/audio/transcriptions', {}, form('other'))).json()).toBe('server');
+  world.received.length = 0;
+  // A name in a part with a file name: a server may read it.
+  const named = form(new Blob(['digits']));
+  expect((await world.fetch('/v1/audio/transcriptions', only('device-only'), named)).said).toContain('by device');
+  expect(world.received).toEqual([]);
+});
+
+test("OpenAI's API: what names a device-only model stays on the device on paths that no model answers; others go on", async () => {
+  const world = await hosted();
+  for (const path of ['/v1/audio/translations', '/v1/images/edits', '/v1/moderations', '/v1/responses/input_tokens']) {
+    expect((await world.fetch(path, only('device-only'), chat('digits'))).said, path).toContain('by device');
+    expect(world.received).toEqual([]);
+    for (const policy of ['device-first', 'server-first'] as const)
+      expect(await (await world.respond(path, only(policy), chat('digits'))).json(), path).toBe('server');
+    expect(await (await world.respond(path, only('device-only'), chat('other'))).json(), path).toBe('server');
+    expect(world.received.splice(0)).toHaveLength(3);
+  }
 });
 
 const EVENTS = { 'Content-Type': 'text/event-stream; charset=utf-8' };
