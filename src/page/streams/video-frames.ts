@@ -4,7 +4,8 @@ import type { StartFrames } from './frame-source.js';
 
 /**
  * Delivers each frame that a `<video>` shows, beginning with the one that it shows already, until the video ends. While
- * it loads, is paused or is hidden, there are no frames. Times only decrease if the video seeks or loops.
+ * it loads, is paused or is hidden, there are no frames. Times only decrease if the video seeks, loops or plays
+ * backwards, or if a stream has another track.
  * @throws `invalid-input` if it has no source, or cannot play it; `unsupported` in a browser that does not tell when
  *   a video shows a frame
  */
@@ -24,6 +25,8 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
     let grabbing = false;
     /** Whether it has begun to seek since the last frame. */
     let hasSought = false;
+    /** Whether the next frame may have an earlier time: it has sought, and no frame came after it arrived. */
+    let mayGoBack = false;
     /** Frames in a row that could not be read. */
     let unreadable = 0;
     /** The time of the last frame in microseconds; NaN if that is not known, or there was none. */
@@ -42,14 +45,17 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
         const own = ownTime(picture, currentTime, mediaTime === undefined);
         const timestamp = own ?? Math.round((mediaTime ?? currentTime) * 1e6);
         // The first callback may be for the frame that was read already. A callback that comes late reads the next
-        // frame, whose own callback follows. Under load, a callback of Firefox may tell the time of a later frame.
-        const mayGoBack = hasSought || video.loop;
-        const isKnown = timestamp === last || (timestamp < last && (isPosition || !mayGoBack));
+        // frame, whose own callback follows. Under load, a callback of Firefox may tell the time of a later frame; a
+        // frame's own time is right.
+        const isForward = own === undefined && !mayGoBack && !video.loop && video.playbackRate >= 0;
+        const isKnown = timestamp === last || (timestamp < last && (isPosition || isForward));
         if (isKnown || listening.signal.aborted) picture.close();
         else {
           sink.frame({ picture, timestamp });
           // A callback while the video seeks is for the frame that it seeks to.
           hasSought = video.seeking && mediaTime === undefined;
+          // But it may be late, for one that was shown before.
+          mayGoBack = video.seeking;
         }
         isPosition = own === undefined && mediaTime === undefined;
         // While a video seeks, its position is not that of the frame that it still shows.
@@ -77,7 +83,7 @@ export function videoFrames(video: HTMLVideoElement): StartFrames {
       video.addEventListener(type, () => Number.isNaN(last) && void grab(), on);
     // After a seek, a frame with an earlier time is a new frame.
     const seeking = (): void => {
-      hasSought = true;
+      hasSought = mayGoBack = true;
       if (isPosition) last = NaN;
     };
     video.addEventListener('seeking', seeking, on);

@@ -30,6 +30,7 @@ class FakeVideo extends EventTarget {
   currentTime = 0;
   seeking = false;
   paused = false;
+  playbackRate = 1;
   ended = false;
   /** The timestamp of a VideoFrame of what it shows. */
   frameTimestamp = 0;
@@ -210,6 +211,40 @@ test('a seek where only callbacks tell times: what the video shows then is a new
   await seeking.load(1.5, 1);
   await seeking.shows(1.5, 1.5, 1);
   expect(first).toEqual([1_500_000, 1_500_000]);
+});
+
+test('a frame of before a seek whose callback comes late does not hide those after it', async () => {
+  for (const isThere of [false, true]) {
+    const video = new FakeVideo();
+    const times = read(video);
+    await video.load(5, 5);
+    await video.shows(5.04, 5.05, 5);
+    await video.seek(0);
+    await video.shows(5.08, 0, 0);
+    if (isThere) await video.arrive();
+    await video.shows(0.02, 0.03, 0);
+    if (!isThere) await video.arrive();
+    await video.shows(0.06, 0.07, 0);
+    expect(times, `${isThere}`).toEqual([5_000_000, 5_040_000, 5_080_000, 20_000, 60_000]);
+  }
+});
+
+test('a video that plays backwards, as in Safari, and a stream whose track was replaced by one with another clock', async () => {
+  const video = new FakeVideo();
+  video.playbackRate = -1;
+  const times = read(video);
+  await video.load(5, 5);
+  // The first is for the frame that was read with the position as its time.
+  for (const time of [4.98, 4.94, 4.9]) await video.shows(time, time, 4);
+  expect(times).toEqual([5_000_000, 4_940_000, 4_900_000]);
+
+  const showing = Object.assign(new FakeVideo(), { srcObject: { active: true } });
+  const clock = read(showing);
+  await showing.load(0.01, 99_000_000);
+  await showing.shows(99.04, 0.05, 99_040_000);
+  await showing.shows(12, 0.09, 12_000_000);
+  await showing.shows(12.04, 0.13, 12_040_000);
+  expect(clock).toEqual([99_000_000, 99_040_000, 12_000_000, 12_040_000]);
 });
 
 test('a seek of a paused video whose callback has the time of the frame before, or does not come, has its frame once', async () => {
