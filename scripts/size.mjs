@@ -94,7 +94,7 @@ const LIMITS = [
   // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
   // 87 less: docblocks that declarations have are no longer in the modules, too.
-  { what: 'the build', limit: 3023, measure: all },
+  { what: 'the build', limit: 3024, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
