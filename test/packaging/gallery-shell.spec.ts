@@ -14,8 +14,10 @@ declare global {
 }
 
 const SLOW = { timeout: 60_000 };
-/** What the page may have before a click, in bytes compressed by gzip; 60 of it are the card of Chat, 70 the pages Speech and
- * Voices, 220 the end of a worker whose step over a model's files does not end. */
+/**
+ * What the page may have before a click, in bytes compressed by gzip; 60 of it are the card of Chat, 70 the pages Speech
+ * and Voices, 220 the end of a worker whose step over a model's files does not end.
+ */
 const BEFORE_A_CLICK = 66_100;
 const PAGES = [
   'Objects',
