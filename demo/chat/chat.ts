@@ -52,7 +52,7 @@ export const chat: Exhibit = {
   id: 'chat',
   title: 'Chat',
   summary:
-    'A language model answers on this device: about photos or recordings, with tools that this page runs, with its thoughts apart, as JSON of a schema. The gallery’s own model is a teller of tales; open a repository, and it is a helper.',
+    'A language model answers on this device: about photos or recordings, with tools that this page runs, with its reasoning apart, or as JSON by a schema. The gallery’s own model continues stories; for answers, open a repository.',
   mount,
 };
 
@@ -72,7 +72,7 @@ function mount(announce: (text: string) => void): Exhibited {
   });
   const field = el('textarea', { class: 'text', rows: '2', 'aria-label': 'Your message', dir: 'auto' });
   const sender = el('button', { type: 'submit', class: 'primary' }, 'Send');
-  const anew = button('Begin anew', () => {
+  const anew = button('Start over', () => {
     stop?.abort();
     messages.length = 0;
     conversation.clear();
@@ -178,7 +178,7 @@ function mount(announce: (text: string) => void): Exhibited {
       const how = `${engine}/${backend}${typeof precision === 'string' ? `, ${precision}` : ''}`;
       runs.textContent = name
         ? `${name} (${is}) runs on ${how}.`
-        : `Our own model (5.6 MB) runs on ${how}. It goes on with what you write, as an old tale would, and answers no questions. With “It must call one” or JSON, you see how any model is guided.`;
+        : `Our own model (5.6 MB) runs on ${how}. It continues what you write, in the style of old tales, and answers no questions. With “It must call one” or JSON, you see how the answer of any model is guided.`;
       code.show(codeOf(literal(name === undefined ? '/models/writer/' : `https://huggingface.co/${name}`)));
       announce('The model is ready.');
     } catch (error) {

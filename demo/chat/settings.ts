@@ -37,7 +37,7 @@ export function chatSettings(): ChatSettings {
     { none: 'No tools', auto: 'It decides', required: 'It must call one' },
     () => {},
   );
-  const thinks = segments('thinks', 'Thinking first', { usual: 'As it does', on: 'Think', off: 'Don’t' }, () => {});
+  const thinks = segments('thinks', 'Thinking first', { usual: 'Default', on: 'Think', off: 'Don’t' }, () => {});
   const schema = area('JSON Schema of the answer', JSON.stringify(SCHEMA, undefined, 1));
   const json = el('details', {}, el('summary', {}, 'Answer as JSON'), labelled(schema));
   const titled = (title: string, { element }: { readonly element: HTMLElement }): HTMLElement =>
@@ -47,7 +47,7 @@ export function chatSettings(): ChatSettings {
       'div',
       { class: 'chat-settings' },
       titled('Tools: a calculator, and the time here', tools),
-      titled('Thoughts, of models that have learned to think', thinks),
+      titled('Reasoning, for models that have it', thinks),
       json,
       el('details', {}, el('summary', {}, 'Tokens'), written.element),
     ),

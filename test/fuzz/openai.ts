@@ -3,6 +3,7 @@ import { ModelServer } from '../../src/server/model-server.ts';
 import { Automata } from '../../src/worker/generation/grammar/automata.ts';
 import { formatGrammar, type ResponseFormat } from '../../src/worker/generation/grammar/response-format.ts';
 import { FakeClient } from '../unit/support/fake-client.ts';
+import { WRITER } from '../unit/support/openai-client.ts';
 
 /** Where each body goes. */
 const PATHS: Readonly<Record<string, string>> = {
@@ -19,15 +20,8 @@ const PATHS: Readonly<Record<string, string>> = {
  */
 export async function askOpenAi(seed: string, body: Uint8Array): Promise<void> {
   const server = new ModelServer();
-  const writer = {
-    modelName: 'writer',
-    handler: 'text_generator',
-    takes: 'text',
-    makes: 'text',
-    resultForms: [],
-  } as const;
   await server.register(
-    new FakeClient(writer, ({ options }) => {
+    new FakeClient(WRITER, ({ options }) => {
       const format = (options.params as { readonly responseFormat?: ResponseFormat } | undefined)?.responseFormat;
       const automaton = format && formatGrammar(format, new Automata());
       if (automaton) {

@@ -504,7 +504,7 @@ test('chat: an answer as JSON, a tool that must be called, and a photo for a mod
   await expect(answers.locator('.chat-call').first()).toContainText(/^(calculate|current_time)\(.*\) → ./);
   await page.getByRole('radio', { name: 'No tools' }).check();
   await page.getByText('Answer as JSON').click();
-  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await page.getByRole('button', { name: 'Start over' }).click();
   await expect(answers).toHaveCount(0);
   await ask('And who is sad?');
   const said = JSON.parse((await answers.innerText()).replace('The model:', '')) as { mood: string; stars: number };
@@ -520,7 +520,7 @@ test('chat: an answer as JSON, a tool that must be called, and a photo for a mod
   await expect(page.getByRole('img', { name: 'The photo for your message' })).toBeVisible();
   await page.getByText('Tokens', { exact: true }).click();
   await page.getByRole('slider', { name: 'Length' }).fill('10');
-  await page.getByRole('button', { name: 'Begin anew' }).click();
+  await page.getByRole('button', { name: 'Start over' }).click();
   await ask('What is in this picture?');
   await expect(page.getByRole('img', { name: 'Your photo' })).toBeVisible();
   await expect(page.getByText(/^\d+ tokens?,/)).toBeVisible(SLOW);

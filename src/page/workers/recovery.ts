@@ -21,9 +21,9 @@ export function addLoss(before: OpenLoss | undefined, loss: OpenLoss): OpenLoss 
  * Decides about each job of a lost worker. A job that the page can send again is replayed, alone. A job that has lost
  * two workers in which it was alone is to blame, and is rejected; so a job that lost its first worker together with
  * others is replayed twice at most. One that was alone in a worker that ran out of time, or that the model's files
- * kept from ending, is rejected at once: it would take the same time again. It also rejects jobs whose input is gone; explanations that have lost two workers,
- * whatever ran beside them; and streams of which a chunk was read, unless the answer can continue after it, because
- * another run may send other chunks.
+ * kept from ending, is rejected at once: it would take the same time again. It also rejects jobs whose input is gone;
+ * explanations that have lost two workers, whatever ran beside them; and streams of which a chunk was read, unless the
+ * answer can continue after it, because another run may send other chunks.
  * @returns the jobs to replay
  */
 export function triage(jobs: readonly Job[], loss: Loss): readonly Job[] {
