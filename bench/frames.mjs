@@ -9,7 +9,7 @@ const FORMATS = ['I420', 'NV12'];
 const PARTS = { backend: 'wasm', warmUps: 30, rounds: 120 };
 /** A camera runs on: the page's functions are compiled after some seconds of it. */
 const TRACED = { backend: 'wasm', format: 'I420', warmUps: 150, rounds: 100 };
-/** Three contenders, whose inferences take turns. */
+/** Four contenders, whose inferences take turns. */
 const BY_HAND = { backend: 'wasm', format: 'I420', warmUps: 20, rounds: 60 };
 /**
  * With two workers, one reads the next frame while the other computes. A GPU has one worker, which reads while the GPU
@@ -112,7 +112,12 @@ function pageRows({ ours, bare }) {
 
 /** For context: what is by hand has a mask of 8 bits, and the canvas's scaling. */
 function byHandRows({ times, means }) {
-  const names = { ours: 'TabServe', onnx: 'ONNX Runtime by hand', tfjs: 'TensorFlow.js by hand' };
+  const names = {
+    ours: 'TabServe',
+    onnx: 'ONNX Runtime by hand',
+    tfjs: 'TensorFlow.js by hand',
+    mediaPipe: 'MediaPipe Tasks on the page’s thread',
+  };
   const over = (other) =>
     row(
       `a frame to its mask, TabServe over ${names[other]}`,
@@ -126,6 +131,7 @@ function byHandRows({ times, means }) {
     ]),
     over('onnx'),
     over('tfjs'),
+    over('mediaPipe'),
   ];
 }
 

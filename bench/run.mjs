@@ -58,7 +58,7 @@ if (only !== undefined && !Object.hasOwn(PARTS, only))
 const chosen = Object.keys(PARTS).filter((part) => (only ? part === only : !isQuick || PARTS[part].isQuick));
 
 // npm leaves out what serves development in production, so it comes first.
-if (chosen.some((part) => ['requests', 'generation', 'published', 'speech'].includes(part))) installTransformers();
+if (chosen.some((part) => ['requests', 'frames', 'generation', 'published', 'speech'].includes(part))) installPeers();
 process.env.NODE_ENV = 'production';
 const before = round(loadavg()[0] ?? 0);
 tell('building the pages');
@@ -85,12 +85,14 @@ if (!only && !isQuick) writeFileSync(here('results.json'), `${JSON.stringify({ .
 process.exitCode = goals.some(({ holds }) => !holds) ? 1 : 0;
 
 /** What we compare with is large, and no part of the project: it is installed when first needed. */
-function installTransformers() {
-  const name = '@huggingface/transformers';
-  const wanted = JSON.parse(readFileSync(here('package.json'), 'utf8')).devDependencies[name];
-  const installed = here(`node_modules/${name}/package.json`);
-  if (existsSync(installed) && JSON.parse(readFileSync(installed, 'utf8')).version === wanted) return;
-  // Its sibling for Node would fetch GPU libraries.
+function installPeers() {
+  const { devDependencies } = JSON.parse(readFileSync(here('package.json'), 'utf8'));
+  const isInstalled = ([name, wanted]) => {
+    const installed = here(`node_modules/${name}/package.json`);
+    return existsSync(installed) && JSON.parse(readFileSync(installed, 'utf8')).version === wanted;
+  };
+  if (Object.entries(devDependencies).every(isInstalled)) return;
+  // The sibling of transformers.js for Node would fetch GPU libraries.
   const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' };
   execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: here('.'),
@@ -116,6 +118,7 @@ async function measure() {
     '/made/': MADE,
     '/weights/': PUBLISHED,
     '/ort/': here('node_modules/onnxruntime-web/dist'),
+    '/mediapipe/': here('node_modules/@mediapipe/tasks-vision/wasm'),
   };
   const server = await serve(folders);
   const line = await serve(folders, LINE);

@@ -30,9 +30,6 @@ export const GROUPS: readonly Group[] = [
       demo('background', 'Background', async () => (await import('./demos/segmentation.js')).segmentation),
       { id: 'people', title: 'People', open: async () => (await import('./people/people.js')).people },
       own('cut-out', 'Cut-out'),
-      own('depth', 'Depth'),
-      own('click', 'Click'),
-      own('search', 'Search'),
       { id: 'likeness', title: 'Likeness', open: async () => (await import('./likeness/likeness.js')).likeness },
       demo('upscaling', 'Upscaling', async () => (await import('./demos/upscaling.js')).upscaling),
     ],
@@ -42,8 +39,6 @@ export const GROUPS: readonly Group[] = [
     pages: [
       demo('text', 'Text', async () => (await import('./demos/text-in-photos.js')).textInPhotos),
       demo('language', 'Language', async () => (await import('./demos/language.js')).language),
-      own('entities', 'Entities'),
-      own('questions', 'Questions'),
       demo('digits', 'Digits', async () => (await import('./demos/digits.js')).digits),
       demo('orientation', 'Orientation', async () => (await import('./demos/orientation.js')).orientation),
     ],

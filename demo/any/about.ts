@@ -10,12 +10,18 @@ export interface About {
   readonly handler?: HandlerName;
   /** What repositories serve. */
   readonly hint: string;
-  /** The names of some. */
-  readonly examples: readonly string[];
+  readonly suggestions: readonly Suggestions[];
   /** A model of the gallery, which is opened at once. */
   readonly own?: OwnModel;
-  /** What an answer is, until there is one. */
-  readonly example?: () => HTMLElement;
+}
+
+/** Repositories for one task, which the visitor can look at with a click. */
+export interface Suggestions {
+  /** In the address: `for=depth` has them first. */
+  readonly id: string;
+  readonly title: string;
+  /** What is downloaded of each, by its name: from 8 bits to full precision, counted from the weights of its card. */
+  readonly sizes: Readonly<Record<string, string>>;
 }
 
 interface OwnModel {

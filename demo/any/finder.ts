@@ -4,6 +4,7 @@ import type { HandlerName } from '../../src/worker/handlers/registry.js';
 import { button, el } from '../page/dom.js';
 import { Explained } from '../page/explained.js';
 import { bytes } from '../page/format.js';
+import type { Suggestions } from './about.js';
 import { fit } from './fit.js';
 import { noteLine } from '../panels/note.js';
 import { repositoryOf } from '../writing/hub.js';
@@ -33,8 +34,7 @@ interface FinderOptions {
   readonly handlers?: readonly HandlerName[];
   /** The line before anything was looked at. */
   readonly hint: string;
-  /** Repositories that the visitor can look at with a click. */
-  readonly examples: readonly string[];
+  readonly suggestions: readonly Suggestions[];
 }
 
 interface FinderEvents {
@@ -47,7 +47,7 @@ interface FinderEvents {
 
 /** Shows what a repository or a folder has, and how large it is, before anything of it is downloaded. */
 export function finder(
-  { handler, handlers = Object.keys(HANDLERS) as HandlerName[], hint, examples }: FinderOptions,
+  { handler, handlers = Object.keys(HANDLERS) as HandlerName[], hint, suggestions }: FinderOptions,
   { changed, opened, announce }: FinderEvents,
 ): Finder {
   let looking = new AbortController();
@@ -61,6 +61,14 @@ export function finder(
     autocapitalize: 'off',
     spellcheck: 'false',
   });
+  const suggested = (name: string, size: string): HTMLElement => {
+    const chip = button('', () => {
+      field.value = name;
+      search.requestSubmit();
+    });
+    chip.append(name, ' ', el('small', {}, size));
+    return chip;
+  };
   const look = el('button', { type: 'submit' }, 'Show what it has');
   const folder = el('input', {
     type: 'file',
@@ -83,13 +91,15 @@ export function finder(
     ),
     el(
       'div',
-      { class: 'actions', role: 'group', 'aria-label': 'Examples' },
-      ...examples.map((name) =>
-        button(name, () => {
-          field.value = name;
-          search.requestSubmit();
-        }),
-      ),
+      { class: 'suggestions' },
+      ...suggestions.flatMap(({ id, title, sizes }) => [
+        el('span', { id: `suggested-${id}` }, title),
+        el(
+          'div',
+          { role: 'group', 'aria-labelledby': `suggested-${id}` },
+          ...Object.entries(sizes).map(([name, size]) => suggested(name, size)),
+        ),
+      ]),
     ),
   );
   const noteElement = el('div', { class: 'note' });

@@ -10,11 +10,12 @@ import { button, el } from '../page/dom.js';
 import { described } from '../page/errors.js';
 import { Explained } from '../page/explained.js';
 import { milliseconds } from '../page/format.js';
+import { route } from '../page/route.js';
 import { codePanel } from '../panels/code.js';
 import { noteLine } from '../panels/note.js';
 import { loadState } from '../panels/progress.js';
 import { inWords } from '../panels/words.js';
-import type { About } from './about.js';
+import type { About, Suggestions } from './about.js';
 import { ABOUTS, type OwnPage } from './abouts.js';
 import { codeOf, type Place } from './code.js';
 import { area, labelled, readJson } from './fields/labelled.js';
@@ -46,7 +47,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
   let handler: HandlerName | undefined;
   let mounted: Mounted<unknown, unknown> | undefined;
 
-  const find = finder(about, {
+  const find = finder(inOrder(about, route().settings['for']), {
     changed: () => void (about.own ?? close()),
     opened: ({ contents, bytes, dtype, handler: chosen }) => {
       const { name, isRemote, model } = contents;
@@ -111,7 +112,7 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
     params.value = JSON.stringify(task.params ?? {}, undefined, 1);
     inputs.replaceChildren(mounted.fields.element);
     instrument.dataset['layout'] = mounted.fields.hasPicture ? 'wide' : 'square';
-    answer.replaceChildren(about.example?.() ?? mounted.view.element);
+    answer.replaceChildren(mounted.view.element);
     instrument.hidden = false;
     showCode();
   }
@@ -278,6 +279,12 @@ function mount(about: About, announce: (text: string) => void): Exhibited {
       dropTask();
     },
   };
+}
+
+/** Puts the suggestions for a task first. */
+function inOrder(about: About, first: string | undefined): About {
+  const isFirst = ({ id }: Suggestions): boolean => id === first;
+  return { ...about, suggestions: about.suggestions.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a))) };
 }
 
 const NO_FILE = 'There is no input here that takes a file. Drop a folder with a model, or open one first.';

@@ -35,10 +35,16 @@ interface Opening {
 }
 
 const OURS: Opening = { model: 'models/writer/', name: undefined, bytes: 5_567_000 };
-const EXAMPLES = [
-  'HuggingFaceTB/SmolLM2-360M-Instruct',
-  'onnx-community/Qwen3-0.6B-ONNX',
-  'HuggingFaceTB/SmolVLM-256M-Instruct',
+const SUGGESTIONS = [
+  {
+    id: 'texts',
+    title: 'Texts and tools',
+    sizes: {
+      'HuggingFaceTB/SmolLM2-360M-Instruct': '0.4 to 1.4 GB',
+      'onnx-community/Qwen3-0.6B-ONNX': '0.6 to 2.4 GB',
+    },
+  },
+  { id: 'photos', title: 'Photos too', sizes: { 'HuggingFaceTB/SmolVLM-256M-Instruct': '0.3 to 1 GB' } },
 ];
 const QUESTIONS = ['Once upon a time there was a fox.', 'What is (12 + 30) * 1.5?', 'What time is it?'];
 /** The handlers that answer conversations, and what they perceive beside texts. */
@@ -92,7 +98,7 @@ function mount(announce: (text: string) => void): Exhibited {
   const find = finder(
     {
       hint: 'It needs a language model in ONNX with a chat template. Or pick a folder, or drop it on the page.',
-      examples: EXAMPLES,
+      suggestions: SUGGESTIONS,
     },
     {
       changed: () => {},

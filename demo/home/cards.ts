@@ -8,6 +8,7 @@ import { address } from '../page/route.js';
 import results from './results.json' with { type: 'json' };
 
 const OBJECTS = new URL('./objects.avif', import.meta.url).href;
+const FACE = new URL('./face.avif', import.meta.url).href;
 const LINE = new URL('./line.avif', import.meta.url).href;
 const DIGIT = new URL('./digit.webp', import.meta.url).href;
 const HEAT = new URL('./heat.webp', import.meta.url).href;
@@ -24,9 +25,20 @@ export function cards(): HTMLElement {
       'See',
       card('detection', 'Objects', 'Finds 80 kinds of objects in a photo or in the camera’s picture.', objects()),
       card('background', 'Background', 'Finds the person, and blurs or replaces what is behind.', background()),
+      card(
+        'people',
+        'People',
+        'Follows faces, hands and bodies in the camera’s picture.',
+        el('div', { class: 'card-photo card-face' }, photo(FACE)),
+      ),
       card('likeness', 'Likeness', 'Sorts pictures by how similar they are.', likeness()),
       card('upscaling', 'Upscaling', 'Doubles the size of a small photo.', upscaling()),
-      yourModel('Cut-out', 'Depth', 'Click', 'Search'),
+      ofTheHub({
+        'Cut-out': address('cut-out'),
+        Depth: anyFor('depth'),
+        Click: anyFor('click'),
+        Search: anyFor('search'),
+      }),
     ),
     group(
       'Read',
@@ -34,12 +46,12 @@ export function cards(): HTMLElement {
       card('language', 'Language', 'Tells thirty languages apart while you type.', language()),
       card('digits', 'Digits', 'Reads a digit that you draw.', digits()),
       card('orientation', 'Orientation', 'Finds lines of text that are upside down.', orientation()),
-      yourModel('Entities', 'Questions'),
+      ofTheHub({ Entities: anyFor('entities'), Questions: anyFor('questions') }),
     ),
     group(
       'Hear',
       card('speech', 'Speech', 'Finds speech and transcribes it, in a recording or live.', voice()),
-      yourModel('Voices'),
+      ofTheHub({ Voices: address('voices') }),
     ),
     group(
       'Write',
@@ -77,10 +89,15 @@ function group(title: string, ...cards: readonly HTMLElement[]): HTMLElement {
   return element;
 }
 
-/** Returns the pages of a group for which the visitor brings the model. */
-function yourModel(...pages: readonly string[]): HTMLElement {
-  const links = pages.flatMap((title) => [' ', el('a', { href: address(title.toLowerCase()) }, title)]);
-  return el('li', { class: 'card-yours' }, 'With a model of yours:', ...links);
+/** Returns what else a group has: the visitor downloads a model first. */
+function ofTheHub(pages: Readonly<Record<string, string>>): HTMLElement {
+  const links = Object.entries(pages).flatMap(([title, href]) => [' ', el('a', { href }, title)]);
+  return el('li', { class: 'card-yours' }, 'With a model of the Hub:', ...links);
+}
+
+/** Returns the address of the page for any model, with those for a task first. */
+function anyFor(task: string): string {
+  return address('any', { for: task });
 }
 
 function card(page: string, title: string, says: string, shows: HTMLElement): HTMLElement {

@@ -47,10 +47,16 @@ interface Opened<Handler extends SpeechToText | SpeakerDiarizer> {
 }
 
 const OURS: Opening = { model: 'models/vad/', bytes: 2_327_524 };
-const EXAMPLES = [
-  'onnx-community/whisper-tiny_timestamped',
-  'onnx-community/moonshine-tiny-ONNX',
-  'onnx-community/pyannote-segmentation-3.0',
+const SUGGESTIONS = [
+  {
+    id: 'words',
+    title: 'Words',
+    sizes: {
+      'onnx-community/whisper-tiny_timestamped': '41 to 152 MB',
+      'onnx-community/moonshine-tiny-ONNX': '28 to 109 MB',
+    },
+  },
+  { id: 'speakers', title: 'Speakers', sizes: { 'onnx-community/pyannote-segmentation-3.0': '2 to 6 MB' } },
 ];
 const HANDLERS = ['speech_to_text', 'speech_recognizer', 'speaker_diarizer'] as const;
 const RECOGNIZERS: ReadonlySet<string> = new Set(HANDLERS.slice(0, 2));
@@ -148,7 +154,7 @@ function mount(announce: (text: string) => void): Exhibited {
     {
       handlers: HANDLERS,
       hint: 'It needs a recognizer (Whisper, Moonshine, wav2vec 2.0) or a model of speakers (pyannote’s segmentation). Or pick a folder, or drop it on the page.',
-      examples: EXAMPLES,
+      suggestions: SUGGESTIONS,
     },
     {
       changed: () => {},

@@ -38,7 +38,14 @@ interface Spoken extends Pick<SpokenAudio, 'parts' | 'words'> {
   readonly wav: Blob;
 }
 
-const EXAMPLES = ['Xenova/mms-tts-eng', 'Xenova/mms-tts-deu', 'onnx-community/Kokoro-82M-v1.0-ONNX'];
+const SUGGESTIONS = [
+  {
+    id: 'english',
+    title: 'English',
+    sizes: { 'onnx-community/Kokoro-82M-v1.0-ONNX': '92 to 326 MB', 'Xenova/mms-tts-eng': '37 to 114 MB' },
+  },
+  { id: 'german', title: 'German', sizes: { 'Xenova/mms-tts-deu': '37 to 114 MB' } },
+];
 /** A sentence that a real voice has spoken, for visitors without one. */
 const RECORDED = {
   url: new URL('./joe.wav', import.meta.url).href,
@@ -90,7 +97,7 @@ function mount(announce: (text: string) => void): Exhibited {
     {
       handler: 'text_to_speech',
       hint: 'It needs a voice of VITS or MMS-TTS, SpeechT5, Supertonic, Kokoro or Piper. Kokoro and most voices of Piper read phonemes. Or pick a folder, or drop it on the page.',
-      examples: EXAMPLES,
+      suggestions: SUGGESTIONS,
     },
     {
       changed: () => {},

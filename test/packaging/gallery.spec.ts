@@ -690,19 +690,18 @@ function expected(
   return rows.find((row: { repository: string }) => row.repository === repository).requests[at];
 }
 
-test('the pages of tasks say what they need, and answer with a folder of the visitor’s', async ({
+test('any model: the suggestions of a task come first, and each task has its own fields and its own answer', async ({
   page,
   gallery,
   complaints,
 }) => {
-  const visit = async (title: string): Promise<void> => {
-    await page.goto(`${gallery}#/${title.toLowerCase()}`);
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText(title);
+  const visit = async (task: string, title: string): Promise<void> => {
+    await page.goto(`${gallery}#/any?for=${task}`);
+    await expect(page.locator('.suggestions > span').first()).toHaveText(title);
   };
   const run = page.getByRole('button', { name: 'Run', exact: true });
-  await visit('Depth');
-  await expect(page.getByText('The gallery has no model for this: bring one.')).toBeVisible();
-  await expect(run).toBeDisabled();
+  await visit('depth', 'How far things are');
+  await expect(run).toBeHidden();
   const depth = (await openFolder(page, 'depth-anything', 'depth_estimator')) as { min: number; max: number };
   await expect(page.locator('.depth-scale')).toHaveText(
     [depth.min, depth.max].map((value) => value.toPrecision(3)).join(''),
@@ -712,8 +711,7 @@ test('the pages of tasks say what they need, and answer with a folder of the vis
   await sample(page, 'a rocket').click();
   await expect.poll(() => answerOf(page)).not.toEqual(depth);
 
-  await visit('Entities');
-  await expect(page.getByText('Written by hand, to show the form of an answer:')).toBeVisible();
+  await visit('entities', 'Names in a text');
   await openFolder(page, 'tokens-bert', 'token_classifier');
   const tokens = expected('token_classifier', 'tokens-bert', 0);
   await page.getByText('Params', { exact: true }).click();
@@ -729,7 +727,7 @@ test('the pages of tasks say what they need, and answer with a folder of the vis
     }),
   );
 
-  await visit('Questions');
+  await visit('questions', 'Answers in a text');
   await openFolder(page, 'answer-bert', 'question_answerer');
   const asked = expected('question_answerer', 'answer-bert', 0);
   const { question, context } = asked.input as { question: string; context: string };
@@ -740,7 +738,7 @@ test('the pages of tasks say what they need, and answer with a folder of the vis
   await expect(page.locator('.top-name')).toHaveText(best!.answer);
   await expect(page.locator('mark')).toHaveText(`${best!.answer}answer`);
 
-  await visit('Search');
+  await visit('search', 'Find photos by words');
   const found = (await openFolder(page, 'embed-clip', 'image_text_embedder')) as { name: string; score: number }[];
   const photos = page.getByRole('list', { name: 'Photos, the best first' }).getByRole('img');
   const names = async (): Promise<(string | null)[]> =>
@@ -753,7 +751,8 @@ test('the pages of tasks say what they need, and answer with a folder of the vis
   expect(await names()).toContain('grace-hopper.jpg');
 
   // A model of another task says what is wrong with it.
-  await visit('Depth');
+  await page.goto(`${gallery}#/cut-out`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Cut-out');
   await page.locator('input[webkitdirectory]').setInputFiles('test/models/tasks/tokens-bert');
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(/^(model-config|model-not-found): .*preprocessor_config\.json/)).toBeVisible(SLOW);
@@ -798,11 +797,10 @@ test('click: the object in the middle first, then what is clicked, with the mous
   gallery,
   complaints,
 }) => {
-  await page.goto(`${gallery}#/click`);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Click');
+  await page.goto(`${gallery}#/any?for=click`);
   const target = page.getByRole('application', { name: 'Click an object.' });
-  await expect(sample(page, 'an astronaut')).toHaveAttribute('aria-pressed', 'true');
   await openFolder(page, 'prompt-sam', 'promptable_segmenter');
+  await expect(sample(page, 'an astronaut')).toHaveAttribute('aria-pressed', 'true');
   await expect(page.locator('.click-mark')).toHaveCount(1);
   await page.getByRole('radio', { name: 'Not part of it' }).check();
   await target.click({ position: { x: 20, y: 30 } });
@@ -889,7 +887,7 @@ test('any model: of a repository of Hugging Face, the list of its files is asked
   await expect(page.getByRole('status').filter({ hasText: 'text_reranker runs on onnx/' })).toBeVisible(SLOW);
   expect(await answerOf(page)).toEqual(expect.arrayContaining([{ index: 0, score: expect.any(Number) }]));
   expect(complaints).toEqual([]);
-  await page.getByRole('group', { name: 'Examples' }).getByRole('button').first().click();
+  await page.getByRole('group', { name: 'Texts by meaning' }).getByRole('button').first().click();
   await expect.poll(() => asked).toContain('/api/models/sentence-transformers/all-MiniLM-L6-v2/revision/main');
 });
 

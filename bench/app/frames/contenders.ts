@@ -1,5 +1,6 @@
 import { load } from '../../../src/index.ts';
 import { frameMaker, HEIGHT, WIDTH, type FrameFormat } from './frame.ts';
+import { openMediaPipe } from './mediapipe.ts';
 
 const PAUSE_MS = 20;
 
@@ -24,10 +25,11 @@ interface Answer {
   readonly one: number;
 }
 
-/** A frame to a mask in its size, in turns: ours, and what is written by hand. */
+/** A frame to a mask in its size, in turns: ours, what is written by hand, and MediaPipe. */
 export async function measureByHand({ format, warmUps, rounds }: ByHandOptions): Promise<ByHand> {
   const options = { backends: ['onnx/wasm'], config: { engine: { threads: 1 } } } as const;
   const client = await load<'image_segmenter'>('/models/selfie/', options);
+  const segment = await openMediaPipe();
   const contenders: Readonly<Record<string, (frame: VideoFrame) => Promise<Answer>>> = {
     ours: async (frame) => {
       const result = await client.predict(frame, { transfer: true, params: { result: 'mask' } });
@@ -35,6 +37,7 @@ export async function measureByHand({ format, warmUps, rounds }: ByHandOptions):
     },
     onnx: await openWorker(new Worker(new URL('./by-hand-onnx.worker.ts', import.meta.url), { type: 'module' })),
     tfjs: await openWorker(new Worker(new URL('./by-hand-tfjs.worker.ts', import.meta.url), { type: 'module' })),
+    mediaPipe: async (frame) => ({ mask: segment(frame), channels: 1, one: 1 }),
   };
   const photo = await (await fetch('/models/selfie/samples/astronaut.jpg')).blob();
   const make = await frameMaker(WIDTH, HEIGHT, format, photo);

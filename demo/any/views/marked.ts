@@ -6,7 +6,7 @@ import type { AnswerView } from '../task.js';
 import { counted, headed } from './headed.js';
 
 /** A part of a text that is marked. */
-export interface Mark {
+interface Mark {
   readonly start: number;
   readonly end: number;
   readonly label: string;
@@ -14,7 +14,7 @@ export interface Mark {
 }
 
 /** Returns a text with marks and their labels. A mark that begins within another one is left out. */
-export function marked(text: string, marks: readonly Mark[]): HTMLElement {
+function marked(text: string, marks: readonly Mark[]): HTMLElement {
   const nodes: (Node | string)[] = [];
   let at = 0;
   for (const { start, end, label, color } of marks.toSorted((a, b) => a.start - b.start)) {
