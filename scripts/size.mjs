@@ -71,7 +71,7 @@ const LIMITS = [
     // 0.2 more are the types of NeMo's models, and the name of a task of keywords.
     // 0.1 more are the names of a task of conversations, and of Supertonic's parts.
     // 0.2 more are the names of three tasks: Florence-2, Donut, Voxtral.
-    limit: 92.2,
+    limit: 92.5,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
@@ -94,7 +94,7 @@ const LIMITS = [
   // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
   // 87 less: docblocks that declarations have are no longer in the modules, too.
-  { what: 'the build', limit: 3024, measure: all },
+  { what: 'the build', limit: 3038, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

@@ -24,6 +24,7 @@ const REPOSITORIES = {
   'Xenova/vit-base-patch16-224': 'test/models/tasks/image-vit/',
   'Xenova/vit-gpt2-image-captioning': 'test/models/tasks/caption-vit-gpt2/',
   'istupakov/parakeet-tdt-0.6b-v2-onnx': 'test/models/tasks/speech-nemo-tdt/',
+  'onnx-community/GLM-OCR-ONNX': 'test/models/pictures/glm-ocr/',
   'onnx-community/Supertonic-TTS-2-ONNX': 'test/models/tasks/speak-supertonic-js/',
   'onnx-community/Voxtral-Mini-3B-2507-ONNX': 'test/models/sounds/voxtral/',
   'onnx-community/Florence-2-base-ft': 'test/models/tasks/prompted-florence2/',

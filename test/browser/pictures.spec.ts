@@ -13,8 +13,8 @@ interface Row {
 
 const EXPECTED = readGoldens<Readonly<Record<string, readonly Row[]>>>('../models/pictures/expected.json');
 const ROWS = EXPECTED['smolvlm']!;
-/** Models of pictures of one size; of Gemma 3, with pan and scan. The others are compared in unit tests. */
-const MODELS = ['smolvlm', 'gemma3', 'llava', 'fastvlm'];
+/** Of Gemma 3, with pan and scan. The others are compared in unit tests. */
+const MODELS = ['smolvlm', 'gemma3', 'llava', 'fastvlm', 'qwen3.5', 'glm-ocr'];
 
 const FOLDER = '/test/models/pictures/';
 

@@ -32,6 +32,7 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/find-by-name': { body: PHOTO, lines: [/found$/] },
   'tasks/image-search': { body: PHOTO, lines: [/cat\.jpg -?0\.\d+$/] },
   'tasks/missing-words': { lines: [SCORED, SCORED, SCORED] },
+  'tasks/pages': { body: PHOTO, lines: [/\S/] },
   'tasks/parakeet': { body: FILE, lines: [/\S/] },
   'tasks/prompts': { body: PHOTO, lines: [/\S/] },
   'tasks/segment': { body: PHOTO, lines: [] },

@@ -56,13 +56,13 @@ export class LogMel {
    * of ten below the loudest is raised to that.
    * @param samples at most a window's
    */
-  spectrogram(samples: Float32Array): Float32Array {
+  spectrogram(samples: Float32Array, windowLength = this.options.windowLength): Float32Array {
     const { hop, mels } = this.options;
-    const { frames } = this;
-    const sound = this.#padded(samples);
+    const frames = Math.floor(windowLength / hop);
+    const sound = this.#padded(samples, windowLength);
     const values = new Float64Array(mels * frames).fill(Math.log10(FLOOR));
     this.#powers.run(
-      this.#soundingFrames(samples.length),
+      Math.min(frames, this.#soundingFrames(samples.length, windowLength)),
       (frame, into) => this.#read(sound, frame * hop, into),
       (frame, powers) => {
         for (let mel = 0; mel < mels; mel++) values[mel * frames + frame] = Math.log10(Math.max(FLOOR, powers[mel]!));
@@ -73,15 +73,15 @@ export class LogMel {
   }
 
   /** Returns how many frames are computed; all later ones contain only zeros. */
-  #soundingFrames(length: number): number {
-    const { frameLength, hop, windowLength, padding } = this.options;
+  #soundingFrames(length: number, windowLength: number): number {
+    const { frameLength, hop, padding } = this.options;
     const edge = frameLength / 2;
-    return padding === 0 && length < windowLength - edge ? Math.ceil((edge + length) / hop) : this.frames;
+    return padding === 0 && length < windowLength - edge ? Math.ceil((edge + length) / hop) : Infinity;
   }
 
   /** Returns the samples of a window, with half a frame more on both sides, in which its edges are mirrored. */
-  #padded(samples: Float32Array): Float64Array {
-    const { frameLength, windowLength, padding } = this.options;
+  #padded(samples: Float32Array, windowLength: number): Float64Array {
+    const { frameLength, padding } = this.options;
     const edge = frameLength / 2;
     const sound = new Float64Array(windowLength + frameLength).fill(padding);
     sound.set(samples, edge);

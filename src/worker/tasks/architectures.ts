@@ -63,7 +63,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     task: 'speech to text',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Canary CohereAsr Dia FunAsrNano GraniteSpeech GraniteSpeechPlus KyutaiSpeechToText MoonshineStreaming OmniASR Pop2Piano Qwen3ASR Speech2Text VibeVoiceAsr VibeVoice VoxtralRealtime',
+      'Canary CohereAsr Dia FunAsrNano GraniteSpeechPlus KyutaiSpeechToText MoonshineStreaming OmniASR Pop2Piano Qwen3ASR Speech2Text VibeVoiceAsr VibeVoice VoxtralRealtime',
   },
   { task: 'speech to text', ending: 'Model', beginnings: 'SpeechEncoderDecoder' },
   { task: 'table question answering', ending: 'ForQuestionAnswering', beginnings: 'Tapas' },
@@ -89,7 +89,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     handler: 'text_generator',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ Gemma3n Gemma4 Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GlmOcr GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm3Vl LightOnOcr Llama4 LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PaliGemma PerceptionLM QianfanOCR Qwen2_5OmniThinker Qwen3OmniMoeThinker Qwen3VLMoe Qwen3_5 Qwen3_5Moe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3',
+      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ Gemma3n Gemma4 Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm3Vl Llama4 LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PaliGemma PerceptionLM QianfanOCR Qwen2_5OmniThinker Qwen3OmniMoeThinker Qwen3VLMoe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3',
   },
   {
     task: 'text generation from images',
@@ -106,7 +106,6 @@ const KNOWN: readonly KnownArchitectures[] = [
   { task: 'text generation from images', ending: 'LMHeadModel', beginnings: 'BlipText' },
   { task: 'text generation from images', ending: 'ForCausalLM', beginnings: 'Git Phi3V' },
   { task: 'text generation from images', ending: 'LlavaForConditionalGeneration', beginnings: 'Video' },
-  { task: 'text generation from sound', handler: 'text_generator', ending: 'Model', beginnings: 'Ultravox' },
   {
     task: 'text generation from sound',
     ending: 'ForConditionalGeneration',

@@ -40,18 +40,33 @@ TEMPLATE = (
     "<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}"
 )
 SPLITS = 4
+SMOL = ("smolvlm", "granite-docling")
+# What granite-docling writes pages in, and its template in our own words.
+DOCTAGS = [f"<{slash}{name}>" for name in ("doctag", "text", "otsl", "section_header_level_1") for slash in ("", "/")] + ["<fcel>", "<nl>"] + [f"<loc_{at}>" for at in range(16)]
+ROLES = ["<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>"]
+DOCLING_TEMPLATE = (
+    "{% for message in messages %}{{ '<|start_of_role|>' + message['role'] + '<|end_of_role|>' }}{% if message['content'] is string %}{{ message['content'] }}{% else %}"
+    "{% for part in message['content'] %}{% if part['type'] == 'image' %}{{ '<image>' }}{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}{% endfor %}{% endif %}"
+    "{{ '<|end_of_text|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|start_of_role|>assistant<|end_of_role|>' }}{% endif %}"
+)
 
 
-def tokenizer_of():
-    saved = HERE / "smolvlm" / "tokenizer.json"
-    if saved.exists():
-        return PreTrainedTokenizerFast.from_pretrained(saved.parent)
+def tokenizer_of(name):
+    if (HERE / name / "tokenizer.json").exists():
+        return PreTrainedTokenizerFast.from_pretrained(HERE / name)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(vocab_size=330, special_tokens=["<|endoftext|>", "<|im_start|>", "<end_of_utterance>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    is_docling = name == "granite-docling"
+    first = ROLES if is_docling else ["<|endoftext|>", "<|im_start|>", "<end_of_utterance>"]
+    tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(vocab_size=330, special_tokens=first, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
     places = [f"<row_{row}_col_{column}>" for row in range(1, SPLITS + 1) for column in range(1, SPLITS + 1)]
-    tokenizer.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in ("<fake_token_around_image>", "<image>", "<global-img>", *places)])
+    tokenizer.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in ("<fake_token_around_image>", "<image>", "<global-img>", *places, *(["<end_of_utterance>", *DOCTAGS] if is_docling else []))])
+    if is_docling:
+        return PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer, bos_token="<|end_of_text|>", eos_token="<|end_of_text|>", pad_token="<|end_of_text|>", unk_token="<|end_of_text|>",
+            chat_template=DOCLING_TEMPLATE, additional_special_tokens=["<fake_token_around_image>", "<image>"],
+            extra_special_tokens={"fake_image_token": "<fake_token_around_image>", "image_token": "<image>", "end_of_utterance_token": "<end_of_utterance>", "global_image_token": "<global-img>"})
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token="<|im_start|>", eos_token="<end_of_utterance>", pad_token="<|endoftext|>", unk_token="<|endoftext|>",
         chat_template=TEMPLATE, additional_special_tokens=["<fake_token_around_image>", "<image>", "<end_of_utterance>"],
@@ -159,18 +174,20 @@ def export_table(table, folder):
     onnx.save(embed, folder / "embed_tokens.onnx")
 
 
-def make_smolvlm():
-    tokenizer = tokenizer_of()
-    ids = {key: tokenizer.convert_tokens_to_ids(token) for key, token in (("image_token_id", "<image>"), ("pad_token_id", "<|endoftext|>"), ("bos_token_id", "<|im_start|>"), ("eos_token_id", "<end_of_utterance>"))}
+def make_smolvlm(name):
+    """SmolVLM, or granite-docling, which is an Idefics 3."""
+    tokenizer = tokenizer_of(name)
+    ids = {"image_token_id": tokenizer.convert_tokens_to_ids("<image>"), **{key: getattr(tokenizer, key) for key in ("pad_token_id", "bos_token_id", "eos_token_id")}}
     side, patch, scale = 32, 8, 2
     text = {"model_type": "llama", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 512, "vocab_size": len(tokenizer), "tie_word_embeddings": False, **{key: ids[key] for key in ("pad_token_id", "bos_token_id", "eos_token_id")}}
     vision = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "image_size": side, "patch_size": patch}
-    config = transformers.SmolVLMConfig(text_config=text, vision_config=vision, scale_factor=scale, image_token_id=ids["image_token_id"], pad_token_id=ids["pad_token_id"], tie_word_embeddings=False)
+    kind = "Idefics3" if name == "granite-docling" else "SmolVLM"
+    config = getattr(transformers, f"{kind}Config")(text_config=text, vision_config=vision, scale_factor=scale, image_token_id=ids["image_token_id"], pad_token_id=ids["pad_token_id"], tie_word_embeddings=False)
     config._attn_implementation = "eager"
-    model = transformers.SmolVLMForConditionalGeneration(config).eval()
-    processor = transformers.SmolVLMProcessor(
-        image_processor=transformers.SmolVLMImageProcessor(size={"longest_edge": 4 * side}, max_image_size={"longest_edge": side}, image_mean=[0.5] * 3, image_std=[0.5] * 3),
-        tokenizer=tokenizer, image_seq_len=(side // patch // scale) ** 2, chat_template=TEMPLATE, video_processor=transformers.SmolVLMVideoProcessor())
+    model = getattr(transformers, f"{kind}ForConditionalGeneration")(config).eval()
+    processor = getattr(transformers, f"{kind}Processor")(
+        image_processor=getattr(transformers, f"{kind}ImageProcessor")(size={"longest_edge": 4 * side}, max_image_size={"longest_edge": side}, image_mean=[0.5] * 3, image_std=[0.5] * 3),
+        tokenizer=tokenizer, image_seq_len=(side // patch // scale) ** 2, chat_template=tokenizer.chat_template, **({"video_processor": transformers.SmolVLMVideoProcessor()} if kind == "SmolVLM" else {}))
     return model, processor, side
 
 
@@ -216,8 +233,8 @@ def make(name):
     import qwen_vl
 
     folder = HERE / name
-    if name == "smolvlm":
-        model, processor, side = make_smolvlm()
+    if name in SMOL:
+        model, processor, side = make_smolvlm(name)
     elif name == "lfm2-vl":
         model, processor = lfm2_vl.build(lfm2_vl.tokenizer_of(folder, TEXTS))
     elif name in fixed_size.FAMILIES:
@@ -227,7 +244,7 @@ def make(name):
     for seed in range(200):
         spread(model, seed)
         answers = [answer(model, processor, *one) for one in asked()]
-        if all(is_decided(found) and len(set(found.sequences[0, inputs["input_ids"].shape[1]:].tolist())) >= 8 for inputs, found in answers):
+        if all(is_decided(found) and len(set(found.sequences[0, inputs["input_ids"].shape[1]:].tolist())) >= 8 for inputs, found in answers) and (name != "granite-docling" or is_tagged(processor, answers)):
             break
     else:
         raise SystemExit("no seed gives answers that are decided")
@@ -243,7 +260,7 @@ def make(name):
     config.write_text(json.dumps({**json.loads(config.read_text()), "architectures": model.config.architectures}, indent=2) + "\n")
     text = model.config.text_config
     transformers.GenerationConfig(max_new_tokens=NEW_TOKENS, eos_token_id=text.eos_token_id, bos_token_id=text.bos_token_id, pad_token_id=text.pad_token_id).save_pretrained(folder)
-    if name == "smolvlm":
+    if name in SMOL:
         table = export_smolvlm(model, folder / "onnx", side)
     elif name == "lfm2-vl":
         table = lfm2_vl.export(model, folder / "onnx", clean)
@@ -257,14 +274,21 @@ def make(name):
     return rows
 
 
+def is_tagged(processor, answers):
+    """Whether every answer has a tag in it."""
+    tags = set(processor.tokenizer.convert_tokens_to_ids(DOCTAGS))
+    return all(tags & set(found.sequences[0, inputs["input_ids"].shape[1]:].tolist()) for inputs, found in answers)
+
+
 def rows_of(processor, answers):
     rows = []
     for (images, messages), (inputs, found) in zip(asked(), answers):
         start = inputs["input_ids"].shape[1]
-        rows.append({
-            "images": images, "messages": messages, "inputIds": inputs["input_ids"][0].tolist(), "tiles": tiles_of(inputs),
-            "tokens": found.sequences[0, start:].tolist(), "text": processor.tokenizer.decode(found.sequences[0, start:], skip_special_tokens=True),
-        })
+        tokens = found.sequences[0, start:].tolist()
+        # Tags are special tokens, as Docling's own samples read them.
+        has_tags = "<doctag>" in processor.tokenizer.get_vocab()
+        text = processor.tokenizer.decode([one for one in tokens if one != processor.tokenizer.eos_token_id] if has_tags else tokens, skip_special_tokens=not has_tags)
+        rows.append({"images": images, "messages": messages, "inputIds": inputs["input_ids"][0].tolist(), "tiles": tiles_of(inputs), "tokens": tokens, "text": text})
     return rows
 
 
@@ -273,8 +297,19 @@ def tiles_of(inputs):
     pixels = inputs.get("pixel_values")
     if pixels is None:
         return []
+    if "image_sizes" in inputs:
+        return [every_97th(one) for one in cut(inputs)]
     tiles = pixels.split([int(grid.prod()) for grid in inputs["image_grid_thw"]]) if "image_grid_thw" in inputs else pixels if pixels.ndim < 5 else pixels[0]
-    return [[round(value, 6) for value in tile.flatten()[::97].tolist()] for tile in tiles]
+    return [every_97th(tile) for tile in tiles]
+
+
+def every_97th(tile):
+    return [round(value, 6) for value in tile.flatten()[::97].tolist()]
+
+
+def cut(inputs):
+    """Pictures without what makes them as large as the largest."""
+    return [one[:, : int(height), : int(width)] for one, (height, width) in zip(inputs["pixel_values"], inputs["image_sizes"])]
 
 
 def features_of(encoder, inputs):
@@ -282,6 +317,8 @@ def features_of(encoder, inputs):
     pixels, names = inputs["pixel_values"].numpy(), [one.name for one in encoder.get_inputs()]
     if "spatial_shapes" in inputs:
         return encoder.run(None, {"pixel_values": pixels, "pixel_attention_mask": inputs["pixel_attention_mask"].numpy().astype(np.int64), "spatial_shapes": inputs["spatial_shapes"].numpy()})[0]
+    if "image_sizes" in inputs:
+        return np.concatenate([encoder.run(None, {"pixel_values": one[None].numpy()})[0] for one in cut(inputs)])
     if names == ["pixel_values"]:
         return encoder.run(None, {"pixel_values": pixels})[0]
     if "image_grid_thw" not in inputs:
@@ -302,12 +339,14 @@ def check(folder, model, rows, answers):
             features = features_of(parts["vision_encoder"], inputs)
             embeds[ids == (getattr(model.config, "image_token_id", None) or model.config.image_token_index)] = features.reshape(-1, features.shape[-1])
         if hasattr(model.model, "get_rope_index"):
-            positions = model.model.get_rope_index(inputs["input_ids"], inputs.get("image_grid_thw"))[0].numpy()
+            # Those of transformers 5 read the kinds of tokens, too.
+            kinds = {"mm_token_type_ids": inputs["mm_token_type_ids"]} if "mm_token_type_ids" in inputs else {}
+            positions = model.model.get_rope_index(inputs["input_ids"], image_grid_thw=inputs.get("image_grid_thw"), **kinds)[0].numpy()
         decoder = parts["decoder_model_merged"]
         feeds = {"inputs_embeds": embeds, "attention_mask": np.ones_like(ids), "position_ids": positions}
         for one in decoder.get_inputs():
             if one.name.startswith("past"):
-                feeds[one.name] = np.zeros([1, one.shape[1], *([0, one.shape[3]] if len(one.shape) == 4 else one.shape[2:])], np.float32)
+                feeds[one.name] = np.zeros([1, *[size if isinstance(size, int) else 0 for size in one.shape[1:]]], np.float32)
         logits = decoder.run(["logits"], {one.name: feeds[one.name] for one in decoder.get_inputs()})[0]
         assert int(logits[0, -1].argmax()) == row["tokens"][0], row
 
@@ -325,5 +364,5 @@ def write(made):
 if __name__ == "__main__":
     for file, image in PICTURES.items():
         image.save(HERE / file)
-    for name in sys.argv[1:] or ["smolvlm", "qwen2-vl", "qwen2.5-vl", "qwen3-vl", "lfm2-vl", *fixed_size.FAMILIES]:
+    for name in sys.argv[1:] or [*SMOL, "qwen2-vl", "qwen2.5-vl", "qwen3-vl", "lfm2-vl", *fixed_size.FAMILIES]:
         write({name: make(name)})

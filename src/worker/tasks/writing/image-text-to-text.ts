@@ -9,6 +9,7 @@ import type { ChatMessage } from '../../../shared/chat.js';
 import { CHAT_TEMPLATE, TOOL_TEMPLATE } from '../../generation/chat.js';
 import { EMBED_TOKENS } from '../../generation/embedder.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
+import { specialTokensOf } from '../../generation/special-tokens.js';
 import type { GenerationConfig } from '../../handlers/generation-handler.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import type { VisionConfig, VisionParams } from '../../handlers/vision-params.js';
@@ -16,9 +17,11 @@ import type { PictureReader, ReadPicture } from './picture-reader.js';
 import { PREPROCESSOR, PROCESSOR, readerOf } from './picture-readers.js';
 import { IMAGE_TEXT_TO_TEXT_SCHEMA } from './schemas.js';
 import { SoftTextGenerator, type SoftPart } from './soft-text-generator.js';
-import type { TextGeneratorInput, TextGeneratorParams } from './text-generator.js';
+import type { Rendered, TextGeneratorInput, TextGeneratorParams } from './text-generator.js';
 
 const ENCODER = 'vision_encoder';
+/** Begins a page that Docling reads, as granite-docling writes it. */
+const DOCTAG = '<doctag>';
 
 /** A part of a message: a text, or a picture. */
 export type ImageTextPart =
@@ -39,7 +42,7 @@ export type ImageTextToTextInput =
 export interface ImageTextToTextParams extends TextGeneratorParams, VisionParams {}
 
 /**
- * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen2.5-VL, LFM2-VL, Gemma 3,
+ * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen3.5, LFM2-VL, Gemma 3,
  * Llava or FastVLM: the next message of a conversation whose contents are texts and pictures.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
@@ -63,9 +66,13 @@ export class ImageTextToText extends SoftTextGenerator {
       'Qwen2VLForConditionalGeneration',
       'Qwen2_5_VLForConditionalGeneration',
       'Qwen3VLForConditionalGeneration',
+      'Qwen3_5ForConditionalGeneration',
+      'Qwen3_5MoeForConditionalGeneration',
       'Lfm2VlForConditionalGeneration',
       'Gemma3ForConditionalGeneration',
       'LlavaForConditionalGeneration',
+      'GlmOcrForConditionalGeneration',
+      'LightOnOcrForConditionalGeneration',
       // Of FastVLM's exports, and of transformers.
       'LlavaQwen2ForCausalLM',
       'FastVlmForConditionalGeneration',
@@ -87,6 +94,8 @@ export class ImageTextToText extends SoftTextGenerator {
   static override readonly schema: ConfigSchema = IMAGE_TEXT_TO_TEXT_SCHEMA;
 
   #reader!: PictureReader;
+  /** The special tokens that are part of an answer: tags. */
+  #tags: readonly string[] = [];
 
   /**
    * Opens the three models, and loads the tokenizer, the chat template and the rules for pictures.
@@ -95,11 +104,18 @@ export class ImageTextToText extends SoftTextGenerator {
   override async initialize(context: Context): Promise<void> {
     this.#reader = await readerOf(context.files);
     await this.open(context, { ...this.#reader, medium: 'image', one: 'a picture', many: 'pictures', node: ENCODER });
+    if (this.tokenizer.idOf(DOCTAG) !== undefined) this.#tags = specialTokensOf(this.tokenizer, new Set());
   }
 
   /** Returns inputs for one token; none for the encoder, whose sizes are those of pictures. */
   override example(context: Context, node?: string): Tensors | undefined {
     return node === ENCODER ? undefined : super.example(context, node);
+  }
+
+  protected override async render(...given: Parameters<SoftTextGenerator['render']>): Promise<Rendered> {
+    const { text, answer } = await super.render(...given);
+    if (this.#tags.length === 0) return { text, answer };
+    return { text, answer: { grammar: undefined, ...answer, tokens: [...(answer?.tokens ?? []), ...this.#tags] } };
   }
 
   protected override async read(image: unknown, index: number, context: Context): Promise<SoftPart> {

@@ -6,17 +6,12 @@ import { invalidInput } from '../../../contract/errors.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { centerCrop, compileTransforms, compose, resize } from '../../transforms/index.js';
-import { interpolationOf, numberSteps, sidesOf, wholeOf } from './picture-fields.js';
+import { CLIP_MEAN, CLIP_STD, interpolationOf, numberSteps, sidesOf, wholeOf } from './picture-fields.js';
 import type { PictureReader } from './picture-reader.js';
 
 const IMAGE = '<image>';
 const BICUBIC = 3;
 const SIDE = 224;
-/** CLIP's. */
-const [MEAN, STD] = [
-  [0.48145466, 0.4578275, 0.40821073],
-  [0.26862954, 0.26130258, 0.27577711],
-] as const;
 
 /**
  * @param images the fields of `preprocessor_config.json`
@@ -31,7 +26,7 @@ export function llavaReader(images: Json, processor: Json, isClip: boolean): Pic
     compose(
       resize(isClip ? shortestOf(images) : sidesOf(images, 'size', SIDE), { interpolation }),
       ...(isCropped ? [centerCrop(sidesOf(images, 'crop_size', SIDE), { rounding: 'transformers' })] : []),
-      ...(isClip ? numberSteps(images, MEAN, STD) : numberSteps(images)),
+      ...(isClip ? numberSteps(images, CLIP_MEAN, CLIP_STD) : numberSteps(images)),
     ),
   );
   const patch = wholeOf(processor, 'patch_size', 14);

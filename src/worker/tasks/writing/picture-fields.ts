@@ -69,6 +69,11 @@ export async function resizePixels(
 
 type Channels = readonly [number, number, number];
 const HALF: Channels = [0.5, 0.5, 0.5];
+/** CLIP's. */
+export const [CLIP_MEAN, CLIP_STD]: readonly [mean: Channels, std: Channels] = [
+  [0.48145466, 0.4578275, 0.40821073],
+  [0.26862954, 0.26130258, 0.27577711],
+];
 
 function scaleOf(images: Json): number {
   const scale = images['rescale_factor'] ?? 1 / 255;

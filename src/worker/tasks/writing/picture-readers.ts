@@ -1,12 +1,15 @@
 /** Which reader a repository's model has for pictures. */
 import type { Files } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
 import { isRecord } from '../../../shared/schema.js';
 import { gemma3Reader } from './gemma3.js';
+import { glmReader } from './glm46v.js';
 import { idefics3Reader } from './idefics3.js';
 import { lfm2Reader } from './lfm2-vl.js';
 import { llavaReader } from './llava.js';
 import type { PictureReader } from './picture-reader.js';
+import { pixtralReader } from './pixtral.js';
 import { qwenReader } from './qwen-vl.js';
 
 export const [PREPROCESSOR, PROCESSOR] = ['preprocessor_config.json', 'processor_config.json'] as const;
@@ -43,6 +46,8 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     // As the first repositories of Qwen2.5-VL name it.
     case 'Qwen2_5_VL':
       return qwenReader(images);
+    case 'Glm46V':
+      return glmReader(images);
     case 'Lfm2Vl':
       return lfm2Reader(images);
     case 'Gemma3':
@@ -50,10 +55,15 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     case 'CLIP':
     case 'Siglip':
       return llavaReader(images, all, name === 'CLIP');
+    case 'Pixtral': {
+      // One of its processors is for two kinds of models.
+      const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : {};
+      return pixtralReader(images, all, isRecord(config) && config['model_type'] === 'lighton_ocr');
+    }
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Lfm2Vl and Gemma3 are known, and of Llava and FastVLM those of CLIP and Siglip. The handler text_generator runs its language model, for text only.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Pixtral, Lfm2Vl and Gemma3 are known, and of Llava and FastVLM those of CLIP and Siglip. The handler text_generator runs its language model, for text only.`,
       );
   }
 }

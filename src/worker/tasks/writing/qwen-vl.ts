@@ -1,6 +1,6 @@
 /**
- * Pictures as Qwen2-VL, 2.5-VL and 3-VL read them: patches of a grid that keeps the picture's shape. Pixels and texts are
- * those of transformers' processors with Pillow (`Qwen2VLImageProcessor`, `smart_resize`).
+ * Pictures as Qwen2-VL, 2.5-VL, 3-VL and Qwen3.5 read them: patches of a grid that keeps the picture's shape. Pixels and
+ * texts are those of transformers' processors with Pillow (`Qwen2VLImageProcessor`, `smart_resize`).
  */
 import { invalidInput } from '../../../contract/errors.js';
 import type { Pixels } from '../../../contract/images.js';
@@ -8,6 +8,8 @@ import type { Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { integers } from '../../tensors/tensors.js';
 import {
+  CLIP_MEAN,
+  CLIP_STD,
   interpolationOf,
   numbersOf,
   resizePixels,
@@ -19,12 +21,6 @@ import {
 } from './picture-fields.js';
 import type { PictureReader } from './picture-reader.js';
 
-const IMAGE = '<|image_pad|>';
-/** CLIP's, which are the processor's defaults. */
-const [MEAN, STD] = [
-  [0.48145466, 0.4578275, 0.40821073],
-  [0.26862954, 0.26130258, 0.27577711],
-] as const;
 const BICUBIC = 3;
 /** The longer side is at most this many times the shorter one. */
 const MAX_ASPECT = 200;
@@ -32,7 +28,7 @@ const MAX_ASPECT = 200;
 const MAX_PATCH = 64;
 
 /** Sizes in pixels, but for `frames`: how often a picture is repeated, as a film of no motion. */
-interface Sizes {
+export interface Sizes {
   readonly patch: number;
   /** This many patches, in both directions, are one token. */
   readonly merge: number;
@@ -41,21 +37,38 @@ interface Sizes {
   readonly most: number;
 }
 
+/** What differs between families of models. */
+interface Family {
+  /** The text that the chat template writes for a picture, the token of which each becomes a vector. */
+  readonly token: string;
+  /** The processor's defaults. */
+  readonly least: number;
+  readonly most: number;
+  /** Returns the size that a picture is given. @throws `invalid-input` for a picture that is too narrow */
+  readonly fit: (size: PictureSize, sizes: Sizes) => PictureSize;
+}
+
 /**
  * @param images the fields of `preprocessor_config.json`
  * @throws `model-config` for a field of the wrong type
  */
 export function qwenReader(images: Json): PictureReader {
-  const sizes = sizesOf(images);
+  return patchesReader(images, { token: '<|image_pad|>', least: 56 * 56, most: 28 * 28 * 1280, fit: fitPatches });
+}
+
+/** @throws `model-config` for a field of the wrong type */
+export function patchesReader(images: Json, family: Family): PictureReader {
+  const sizes = sizesOf(images, family);
   const { patch, merge, frames } = sizes;
+  const { token, fit } = family;
   const interpolation = interpolationOf(images, BICUBIC);
-  const numbers = numbersOf(images, MEAN, STD);
+  const numbers = numbersOf(images, CLIP_MEAN, CLIP_STD);
   return {
-    placeholder: IMAGE,
+    placeholder: token,
     inputs: ['pixel_values', 'image_grid_thw', 'grid_thw'],
     async read(image) {
       const [height, width] =
-        images['do_resize'] === false ? [image.height, image.width] : fit(image.height, image.width, sizes);
+        images['do_resize'] === false ? [image.height, image.width] : fit([image.height, image.width], sizes);
       if (height % (patch * merge) !== 0 || width % (patch * merge) !== 0)
         throw invalidInput(
           `A picture of ${width} × ${height} pixels is not divisible by ${patch * merge}, and do_resize of preprocessor_config.json is false.`,
@@ -66,7 +79,7 @@ export function qwenReader(images: Json): PictureReader {
       const thw = integers('int64', [1, 3], [1, rows, columns]);
       const count = grid.rows * grid.columns;
       return {
-        text: IMAGE.repeat(count),
+        text: token.repeat(count),
         count,
         grid,
         feeds: {
@@ -83,8 +96,8 @@ export function qwenReader(images: Json): PictureReader {
   };
 }
 
-/** @throws `invalid-input` for a picture that is too narrow */
-function fit(height: number, width: number, { patch, merge, least, most }: Sizes): PictureSize {
+/** Returns the size of whole tokens. @throws `invalid-input` for a picture that is too narrow */
+export function fitPatches([height, width]: PictureSize, { patch, merge, least, most }: Sizes): PictureSize {
   if (Math.max(height, width) / Math.min(height, width) > MAX_ASPECT)
     throw invalidInput(
       `A picture of ${width} × ${height} pixels is too narrow for this model: one side is at most ${MAX_ASPECT} times the other. Crop it.`,
@@ -112,11 +125,11 @@ function patchesOf(values: Float32Array, { width, height }: Pixels, { patch, mer
   return found;
 }
 
-function sizesOf(images: Json): Sizes {
+function sizesOf(images: Json, family: Family): Sizes {
   const size = images['size'] ?? {};
   if (!isRecord(size)) throw wrongField('size', '{ shortest_edge, longest_edge }', size);
-  const least = wholeOf(images, 'min_pixels', (size['shortest_edge'] ?? 56 * 56) as number);
-  const most = wholeOf(images, 'max_pixels', (size['longest_edge'] ?? 28 * 28 * 1280) as number);
+  const least = wholeOf(images, 'min_pixels', (size['shortest_edge'] ?? family.least) as number);
+  const most = wholeOf(images, 'max_pixels', (size['longest_edge'] ?? family.most) as number);
   if (least > most) throw wrongField('min_pixels', `at most max_pixels, ${most}`, least);
   return {
     patch: wholeOf(images, 'patch_size', 14, MAX_PATCH),

@@ -1,6 +1,6 @@
-// Voxtral of random weights, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with Whisper's
-// feature extractor (test/models/sounds/voxtral.py).
-import { readFileSync } from 'node:fs';
+// Models that hear, of random weights, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with its feature
+// extractors (test/models/sounds/voxtral.py and granite_ultravox.py).
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Context } from '../../../../../src/contract/handler.ts';
 import type { Session } from '../../../../../src/contract/tensors.ts';
@@ -22,7 +22,8 @@ interface Row {
   readonly features: readonly (readonly number[])[];
   readonly text: string;
 }
-const { voxtral: ROWS } = JSON.parse(read('expected.json').toString()) as { readonly voxtral: readonly Row[] };
+const EXPECTED = JSON.parse(read('expected.json').toString()) as Readonly<Record<string, readonly Row[]>>;
+const ROWS = EXPECTED['voxtral']!;
 
 const recording = (length: number): object => ({ samples: soundOf(length), sampleRate: 16_000 });
 
@@ -35,18 +36,18 @@ function messagesOf({ sounds, messages }: Row): readonly object[] {
   }));
 }
 
-async function open(handler: TextGenerator, change: (extractor: object) => object = (one) => one) {
+async function open(handler: TextGenerator, change: (extractor: object) => object = (one) => one, model = 'voxtral') {
   const engine = await startEngine('onnx/cpu');
   const encoded: (readonly number[])[] = [];
   const session = async (name: string): Promise<Session> => {
-    const files = createFiles({ 'model.onnx': new Blob([read(`voxtral/onnx/${name}.onnx`) as never]) });
+    const files = createFiles({ 'model.onnx': new Blob([read(`${model}/onnx/${name}.onnx`) as never]) });
     const opened = await engine.open(files, 'model.onnx', {});
     if (name !== 'audio_encoder') return opened;
     return {
       inputs: opened.inputs,
       outputs: opened.outputs,
       run(feeds, options) {
-        const { dims, data } = feeds['audio_values']!;
+        const { dims, data } = Object.values(feeds)[0]!;
         const size = (data as Float32Array).length / dims[0]!;
         for (let at = 0; at < dims[0]!; at++)
           encoded.push(
@@ -63,14 +64,15 @@ async function open(handler: TextGenerator, change: (extractor: object) => objec
     'generation_config.json',
     'config.json',
     'chat_template.jinja',
+    ...(existsSync(new URL(`${model}/processor_config.json`, FOLDER)) ? ['processor_config.json'] : []),
   ];
   const given = {
     session: await session('decoder_model_merged'),
     config: { handler: { contextLength: 512 } },
     files: {
-      ...Object.fromEntries(names.map((file) => [file, new Blob([read(`voxtral/${file}`) as never])])),
+      ...Object.fromEntries(names.map((file) => [file, new Blob([read(`${model}/${file}`) as never])])),
       'preprocessor_config.json': JSON.stringify(
-        change(JSON.parse(read('voxtral/preprocessor_config.json').toString()) as object),
+        change(JSON.parse(read(`${model}/preprocessor_config.json`).toString()) as object),
       ),
     },
   };
@@ -90,19 +92,20 @@ async function open(handler: TextGenerator, change: (extractor: object) => objec
   return { ask, encoded };
 }
 
-test('spectrograms and answers are those of transformers, alone and as a batch', async () => {
-  const { ask, encoded } = await open(new AudioTextToText());
-  for (const row of ROWS) {
-    encoded.length = 0;
-    const [answer] = await ask([{ messages: messagesOf(row) }]);
-    expect(answer).toMatchObject({ text: row.text, usage: { promptTokens: row.inputIds.length } });
-    // What was heard before is not encoded again.
-    const fresh = row.features.slice(row.features.length - encoded.length);
-    expect(encoded).toEqual(fresh.map((values) => values.map((value) => expect.closeTo(value, 4))));
-  }
-  const inputs = ROWS.map((row) => ({ messages: messagesOf(row) }));
-  expect((await ask(inputs)).map(({ text }) => text)).toEqual(ROWS.map(({ text }) => text));
-});
+for (const [model, rows] of Object.entries(EXPECTED))
+  test(`${model}: spectrograms and answers are those of transformers, alone and as a batch`, async () => {
+    const { ask, encoded } = await open(new AudioTextToText(), undefined, model);
+    for (const row of rows) {
+      encoded.length = 0;
+      const [answer] = await ask([{ messages: messagesOf(row) }]);
+      expect(answer).toMatchObject({ text: row.text, usage: { promptTokens: row.inputIds.length } });
+      // What was heard before is not encoded again.
+      const fresh = row.features.slice(row.features.length - encoded.length);
+      expect(encoded).toEqual(fresh.map((values) => values.map((value) => expect.closeTo(value, 4))));
+    }
+    const inputs = rows.map((row) => ({ messages: messagesOf(row) }));
+    expect((await ask(inputs)).map(({ text }) => text)).toEqual(rows.map(({ text }) => text));
+  });
 
 test('a recording is encoded once, and a second question runs only its own tokens', async () => {
   const { ask, encoded } = await open(new AudioTextToText());
@@ -159,8 +162,32 @@ test("a repository whose file is another extractor's is told", async () => {
     ...one,
     feature_extractor_type: 'SeamlessM4TFeatureExtractor',
   }));
-  await expect(other).rejects.toThrow('"WhisperFeatureExtractor", as of Voxtral');
+  await expect(other).rejects.toThrow(
+    '"WhisperFeatureExtractor", as of Voxtral and Ultravox, or "GraniteSpeechFeatureExtractor"',
+  );
   const longer = await open(new AudioTextToText(), (one) => ({ ...one, chunk_length: 4 }));
   const input = { messages: [{ role: 'user', content: [{ type: 'audio', audio: recording(9000) }] }] };
   await expect(longer.ask([input])).rejects.toThrow('expects float32 [batch_size, 80, 200]');
+});
+
+test('a recording that Ultravox or Granite Speech cannot hear is refused, and sizes that are none are told', async () => {
+  const heard = (length: number) => [
+    { messages: [{ role: 'user', content: [{ type: 'audio', audio: recording(length) }] }] },
+  ];
+  const ultravox = await open(new AudioTextToText(), undefined, 'ultravox');
+  for (const length of [200, 50_000])
+    expect((await ultravox.ask(heard(length)))[0]).toMatchObject({
+      code: 'invalid-input',
+      message: `The recording has ${length} samples, and this model hears 400 to 48000, which are 3 seconds. Pass a part of it.`,
+    });
+  const granite = await open(new AudioTextToText(), undefined, 'granite-speech');
+  expect((await granite.ask(heard(200)))[0]).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining('this model hears 257 or more'),
+  });
+  const changed = (fields: object) =>
+    open(new AudioTextToText(), (one) => ({ ...one, ...fields }), 'granite-speech').then(({ ask }) => ask(heard(900)));
+  await expect(changed({ projector_downsample_rate: 0 })).rejects.toThrow('projector_downsample_rate');
+  await expect(changed({ melspec_kwargs: { win_length: 513 } })).rejects.toThrow('win_length');
+  await expect(changed({ melspec_kwargs: { sample_rate: 8000 } })).rejects.toThrow('melspec_kwargs.sample_rate');
 });

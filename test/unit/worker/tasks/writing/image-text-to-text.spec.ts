@@ -93,10 +93,10 @@ for (const [model, rows] of Object.entries(EXPECTED)) {
     for (const { images, tiles } of rows) {
       const found: number[][] = [];
       for (const file of images) {
-        const { pixel_values: values } = (await readPicture(model, file)).feeds;
+        const { pixel_values: values, image_grid_thw: grid } = (await readPicture(model, file)).feeds;
         const data = values!.data as Float32Array;
-        // Qwen's is one tile of all patches.
-        const tilesOf = model.startsWith('qwen') ? 1 : values!.dims[model === 'smolvlm' ? 1 : 0]!;
+        // A grid is one tile of all patches; other tiles may be those of a row of pictures.
+        const tilesOf = grid ? 1 : (values!.dims.at(-4) ?? values!.dims[0]!);
         const size = data.length / tilesOf;
         for (let at = 0; at < data.length; at += size)
           found.push([...data.subarray(at, at + size)].filter((_, index) => index % 97 === 0));
@@ -211,7 +211,7 @@ test('a repository of transformers 5, whose processor_config.json has the proces
   expect(await reader.read(image)).toEqual(await readPicture('fastvlm', 'small.png'));
 });
 
-test('fields of Gemma 3 and Llava that are no sizes are told', async () => {
+test('fields of processors that are no sizes are told', async () => {
   const readerFor = async (images: object, processor: object = {}): Promise<unknown> => {
     const json = (path: string): Promise<unknown> =>
       Promise.resolve(path === 'preprocessor_config.json' ? images : processor);
@@ -227,6 +227,21 @@ test('fields of Gemma 3 and Llava that are no sizes are told', async () => {
   const panned = { image_processor_type: gemma, do_pan_and_scan: true, pan_and_scan_min_ratio_to_activate: 'wide' };
   await expect(readerFor(panned)).rejects.toThrow('pan_and_scan_min_ratio_to_activate: expected a number');
   await expect(readerFor({ image_processor_type: clip }, { patch_size: 'x' })).rejects.toThrow('patch_size: expected');
+  const pixtral = { image_processor_type: 'PixtralImageProcessor' };
+  await expect(readerFor(pixtral, { image_token: 1 })).rejects.toThrow('image_token: expected a token, got 1');
+  await expect(readerFor({ ...pixtral, size: { longest_edge: -1 } })).rejects.toThrow('size: expected a whole number');
+});
+
+test('a picture without a whole token of LightOnOCR is refused', async () => {
+  const ask = await open(new ImageTextToText(), undefined, 'lighton-ocr');
+  const image = { data: new Uint8Array(3 * 40 * 5), dims: [5, 40, 3] };
+  const [answer] = await ask([{ messages: [{ role: 'user', content: [{ type: 'image', image }] }] }]);
+  expect(answer).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining(
+      'A picture of 40 × 5 pixels is too small for this model: it has no token of 12 × 12',
+    ),
+  });
 });
 
 test('a text that has the placeholder of a picture, and a picture that is none, fail alone', async () => {

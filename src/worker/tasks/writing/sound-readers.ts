@@ -1,0 +1,33 @@
+/** Which reader a repository's model has for sound. */
+import type { Files } from '../../../contract/archive.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
+import { isRecord } from '../../../shared/schema.js';
+import { wrong } from '../../handlers/log-mel-config.js';
+import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
+import { graniteReader } from './granite-speech.js';
+import { PROCESSOR } from './picture-readers.js';
+import type { SoundReader } from './sound-reader.js';
+import { ultravoxReader } from './ultravox.js';
+import { voxtralReader } from './voxtral.js';
+
+/**
+ * Reads how the repository's model hears.
+ * @param warn called with what its files say and what has no effect here
+ * @throws `model-config`, `model-format`
+ */
+export async function soundReaderOf(files: Files, warn: (message: string) => void): Promise<SoundReader> {
+  const extractor = await readJson(files, PREPROCESSOR, 'audio_text_to_text');
+  const { feature_extractor_type: type, sampling_rate: rate = 16_000 } = extractor;
+  if (!isSampleRate(rate)) throw wrong('sampling_rate', rate, 'samples per second');
+  if (type === 'GraniteSpeechFeatureExtractor') return graniteReader(extractor, rate);
+  if (type !== 'WhisperFeatureExtractor')
+    throw wrong(
+      'feature_extractor_type',
+      type,
+      '"WhisperFeatureExtractor", as of Voxtral and Ultravox, or "GraniteSpeechFeatureExtractor"',
+    );
+  const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : {};
+  if (!isRecord(config) || config['model_type'] !== 'ultravox') return voxtralReader(extractor, rate, warn);
+  const processor = files.has(PROCESSOR) ? await files.json(PROCESSOR) : {};
+  return ultravoxReader(extractor, isRecord(processor) ? processor : {}, rate, warn);
+}
