@@ -1,6 +1,7 @@
 import { TabServeError } from '../../contract/errors.js';
 import type { HuggingFaceTask } from '../../contract/hugging-face-task.js';
-import type { Tensor, Tensors } from '../../contract/tensors.js';
+import type { Params } from '../../contract/handler.js';
+import type { OutputInfo, Tensor, Tensors } from '../../contract/tensors.js';
 import { unit, type Embedding } from '../outputs/embedding.js';
 import { numbersOf, rowPart } from '../outputs/rows.js';
 import { transferResult } from '../outputs/transfer.js';
@@ -32,6 +33,21 @@ export interface NormalizeParams {
 export function projection(outputName: string): NonNullable<HuggingFaceTask['handlerConfig']> {
   return (config, own) =>
     own['outputName'] === undefined && architectureOf(config)?.endsWith('WithProjection') ? { outputName } : {};
+}
+
+/** The beginnings of `model_type` of encoders whose last layer makes one vector of those of all positions. */
+const OWN_VECTOR = /^(?:aimv2|beit|chinese_clip_vision|clip|data2vec-vision|metaclip_2|mlcd|siglip)/;
+
+/**
+ * Returns the output with the vector that an encoder of texts or images itself makes of its positions, such as CLIP's of
+ * the text's end; undefined if it was trained without one. Others have an output of that name, too, of a layer that
+ * often was not trained.
+ * @param config `config.json`
+ */
+export function ownVector(outputs: readonly OutputInfo[], config: Params): OutputInfo | undefined {
+  return OWN_VECTOR.test(String(config['model_type']))
+    ? outputs.find(({ name }) => name === 'pooler_output')
+    : undefined;
 }
 
 /** How the part of one row becomes a vector. */

@@ -1,13 +1,14 @@
 import { TabServeError } from '../../../contract/errors.js';
-import type { Context } from '../../../contract/handler.js';
+import type { Context, Params } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { poolMaps, poolPositions, type Embedding, type Pooling } from '../../outputs/embedding.js';
 import type { MapLayout } from '../../outputs/maps.js';
+import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { centerCrop, compose, normalize, resize, toTensor } from '../../transforms/index.js';
-import { embed, projection, type NormalizeParams } from '../../handlers/embed.js';
+import { embed, ownVector, projection, type NormalizeParams } from '../../handlers/embed.js';
 import { isChannelsLast } from '../../handlers/image-input.js';
 import { codeOfParams } from '../../handlers/row.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
@@ -16,11 +17,15 @@ import { IMAGE_FEATURE_EXTRACTOR_SCHEMA } from './schemas.js';
 import { floatOutput } from '../../outputs/floats.js';
 import type { VisionConfig } from '../../handlers/vision-params.js';
 
+/** The `model_type` of transformers whose positions are all parts of the image: none stands for the whole. */
+const ONLY_PARTS = new Set(['donut-swin', 'focalnet', 'hiera', 'ijepa', 'levit', 'maskformer-swin', 'swin', 'swinv2']);
+
 /** The `params` of an image feature extractor. */
 export interface ImageFeatureExtractorParams extends VisionParams, NormalizeParams {
   /**
    * For an output [rows, positions, features]: whether the vector is the first one (cls) or the mean of all.
-   * Default: cls. Maps always become their means.
+   * Default: cls; mean for families that have no first one for the whole image, such as Swin, Hiera and I-JEPA. Maps
+   * always become their means.
    */
   readonly pooling?: 'mean' | 'cls';
 }
@@ -40,6 +45,9 @@ export interface ImageFeatureExtractorConfig extends VisionConfig {
  * - a vector for each position, `[rows, positions, features]`, as vision transformers return: the vector is the first
  *   one (`cls`) or, with `pooling: 'mean'`, the mean of all.
  *
+ * In a repository, the output `pooler_output` of CLIP, SigLIP, BEiT and their like is the vector, which they were trained
+ * to make; and the mean is the default for families whose positions are all parts of the image, such as Swin.
+ *
  * The default transforms are ImageNet's. Vectors have the length 1 unless `normalize` is false; compare them with
  * `cosineSimilarity` and `nearest` of `tabserve`.
  * @answer the image's features: a `Float32Array` whose Euclidean norm is 1, to compare with `cosineSimilarity` and
@@ -51,6 +59,7 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['VisionModelWithProjection'],
     processor: 'image',
+    files: [HF_CONFIG],
     handlerConfig: projection('image_embeds'),
   };
 
@@ -59,6 +68,9 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
     { order: 140, reads: 'images', main: { rank: 2 } },
     { order: 150, reads: 'images', main: { rank: 3 } },
   ];
+
+  /** What stands for the image, of a vector for each position. */
+  #usual: Pooling = 'cls';
 
   declare readonly configType?: ImageFeatureExtractorConfig;
   static override readonly schema: ConfigSchema = IMAGE_FEATURE_EXTRACTOR_SCHEMA;
@@ -76,7 +88,12 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
    */
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
+    const { outputName, pooling } = this.config;
+    const config = context.files.has(HF_CONFIG) ? ((await context.files.json(HF_CONFIG)) as Params) : {};
+    if (outputName === undefined && pooling === undefined)
+      this.outputInfo = ownVector(this.model.outputs, config) ?? this.outputInfo;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
+    if (ONLY_PARTS.has(String(config['model_type']))) this.#usual = 'mean';
   }
 
   /** Converts the model's output to one vector for each row, and transfers its buffer to the page. */
@@ -91,7 +108,7 @@ export class ImageFeatureExtractor extends VisionHandler<Embedding> {
   #pool(part: Tensor, index: number, context: Context): Embedding {
     const pooling = this.param<Pooling | undefined>('pooling', index, context);
     const rank = part.dims.length;
-    if (rank === 2) return poolPositions(part, pooling ?? 'cls');
+    if (rank === 2) return poolPositions(part, pooling ?? this.#usual);
     if (rank === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;
     if (rank === 3 && pooling !== 'cls') return poolMaps(part, this.#layout);
     const { name } = this.outputInfo;

@@ -37,6 +37,7 @@ export const PICTURES = {
     takes: 'image',
     architectures: ['VisionModelWithProjection'],
     processor: 'image',
+    files: ['config.json'],
     nearest: [
       { order: 80, reads: 'images', main: { rank: 4, isLogits: false, name: ['last_hidden_state', 'hidden_state'] } },
       { order: 140, reads: 'images', main: { rank: 2 } },

@@ -1,6 +1,6 @@
 import { shorten } from '../../../contract/describe-value.js';
 import { TabServeError, type ErrorCode } from '../../../contract/errors.js';
-import type { Context, ResultKind } from '../../../contract/handler.js';
+import type { Context, Params, ResultKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
@@ -10,7 +10,7 @@ import { poolPositions, type Embedding, type Pooling } from '../../outputs/embed
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { declareStandard } from '../../handlers/handler-contract.js';
-import { embed, projection, type NormalizeParams } from '../../handlers/embed.js';
+import { embed, ownVector, projection, type NormalizeParams } from '../../handlers/embed.js';
 import { transferResult } from '../../outputs/transfer.js';
 import { readSafetensors } from '../../tensors/safetensors.js';
 import { codeOfParams } from '../../handlers/row.js';
@@ -127,11 +127,12 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
   override async initialize(context: Context): Promise<void> {
     await super.initialize(context);
     const { outputName, pooling } = this.config;
-    const whole = this.model.outputs.find(({ name }) => name === SENTENCE);
+    const isRepository = context.files.has(HF_CONFIG);
+    const config = isRepository ? ((await context.files.json(HF_CONFIG)) as Params) : {};
+    if (isRepository) this.#known = knownModel(context.manifest.model.modelName, config);
+    const whole = this.model.outputs.find(({ name }) => name === SENTENCE) ?? ownVector(this.model.outputs, config);
     if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
-    const isRepository = context.files.has(HF_CONFIG);
-    if (isRepository) this.#known = knownModel(context.manifest.model.modelName, await context.files.json(HF_CONFIG));
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
     if (isRepository && !this.#known && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
       context.warn(

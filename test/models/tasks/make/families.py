@@ -146,7 +146,7 @@ NEWEST = {
 }
 ENDINGS = {
     "classify": ["ForSequenceClassification"], "tokens": ["ForTokenClassification"], "answer": ["ForQuestionAnsweringSimple", "ForQuestionAnswering"],
-    "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "embed": ["Model"],
+    "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "vectors": ["Model"],
 }
 # What `small` gives, and these configs refuse.
 REFUSED = {"XLNet": ["max_position_embeddings"]}
@@ -155,19 +155,23 @@ WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
 MIN_DIFFERENCE = 5e-3
 # Of a kind: families whose small models see no difference between texts, and those that answer about a page with boxes.
-WRONG = {"classify": ["GPTNeoX", "JinaEmbeddingsV3"], "answer": ["JinaEmbeddingsV3", "LayoutLM", "LayoutLMv3", "Ministral3"]}
+WRONG = {
+    "classify": ["GPTNeoX", "JinaEmbeddingsV3"], "answer": ["JinaEmbeddingsV3", "LayoutLM", "LayoutLMv3", "Ministral3"],
+    # With a decoder beside the encoder; Gpt-OSS, whose experts the exporter fixes for one length.
+    "vectors": ["GptOss", "Bart", "BigBirdPegasus", "MBart", "Mvp", "PLBart", "T5", "MT5", "UMT5"],
+}
 
 
 
-def family_models(kind, outputs, names, fields={}):
-    """Yields a repository, a model and its tokenizer for each family that has a class of a kind. @param names of the classes that have a row @param fields of each config"""
-    for name, (tokens, own) in (NEWEST if IS_NEWEST else FAMILIES).items():
+def family_models(kind, outputs, names, fields={}, more={}):
+    """Yields a repository, a model and its tokenizer for each family that has a class of a kind. @param names of the classes that have a row @param fields of each config @param more families"""
+    for name, (tokens, own) in {**(NEWEST if IS_NEWEST else FAMILIES), **more}.items():
         model_class = next((getattr(transformers, name + ending) for ending in ENDINGS[kind] if hasattr(transformers, name + ending)), None)
         if model_class is None or model_class.__name__ in names or name in WRONG.get(kind, []):
             continue
         repository = f"{kind}-{kebab(name)}"
         tokenizer = tokenizer_of(tokens, has_types=name in WITH_TYPES)
-        config_class = functools.partial(without, getattr(transformers, name + "Config"), REFUSED.get(name, []))
+        config_class = functools.partial(without, getattr(transformers, name.removesuffix("Encoder") + "Config"), REFUSED.get(name, []))
         model = spread(model_class._from_config(small(config_class, tokens, **fields, **own), attn_implementation="eager"))
         export_text(repository, model, tokenizer, outputs)
         yield repository, model, tokenizer
@@ -182,7 +186,8 @@ def export_text(repository, model, tokenizer, outputs):
     encoded = tokenizer(["The cat sat on the mat and the dog lay by the door.", "What is the time in London, please?"], padding="max_length", max_length=24, truncation=True, return_tensors="pt")
     inputs = {name: encoded[name] for name in tokenizer.model_input_names}
     axes = {name: {0: "batch_size", 1: "sequence_length"} for name in inputs}
-    axes.update({name: {0: "batch_size"} if name == "logits" and "Sequence" in type(model).__name__ else {0: "batch_size", 1: "sequence_length"} for name in outputs})
+    is_row = lambda name: name in ("pooler_output", "text_embeds") or (name == "logits" and "Sequence" in type(model).__name__)
+    axes.update({name: {0: "batch_size"} if is_row(name) else {0: "batch_size", 1: "sequence_length"} for name in outputs})
     model.config.use_cache = False
     with unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave):
         save(repository, model, [tokenizer], lambda _, target: trace(model, inputs, outputs, axes, pathlib.Path(target) / "model.onnx"))

@@ -7,6 +7,7 @@ from transformers import (
     ViTConfig, ViTImageProcessor,
 )
 
+from bare_images import bare_rows
 from common import HERE, answers, export, export_graph, photo, spread
 from image_classifier import CROPPED, SCALES, SIDE, STAGES, TRANSFORMER
 
@@ -74,4 +75,4 @@ def make():
                 outputs = model(**processor(photo(*size), return_tensors="pt"))
             requests.append({"input": {"photo": size}, "answer": unit(vector(outputs).numpy())})
         rows.append({"architecture": type(model).__name__, "repository": repository, **gpu, "requests": requests})
-    answers("image_feature_extractor", [*rows, timm_row()])
+    answers("image_feature_extractor", [*rows, timm_row(), *bare_rows()])

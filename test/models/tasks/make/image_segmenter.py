@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from transformers import (
     BeitConfig, BeitForSemanticSegmentation, BeitImageProcessor, ConvNextConfig, Data2VecVisionConfig, Data2VecVisionForSemanticSegmentation, DPTConfig, DPTForSemanticSegmentation, DPTImageProcessor,
-    MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
+    MobileNetV2Config, MobileNetV2ForSemanticSegmentation, MobileNetV2ImageProcessor, MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
     SegformerForSemanticSegmentation, SegformerImageProcessor, UperNetConfig, UperNetForSemanticSegmentation, pipeline,
 )
 
@@ -34,6 +34,10 @@ def mobilevit():
         image_size=64, hidden_sizes=[8, 12, 16], neck_hidden_sizes=[4, 4, 8, 8, 8, 8, 16], num_attention_heads=2, expand_ratio=1.0, aspp_out_channels=16, atrous_rates=[1, 2, 3], **NAMES))
 
 
+def mobilenet():
+    return MobileNetV2ForSemanticSegmentation(MobileNetV2Config(image_size=64, depth_multiplier=0.1, min_depth=4, expand_ratio=2, **NAMES))
+
+
 def data2vec():
     return Data2VecVisionForSemanticSegmentation(Data2VecVisionConfig(
         image_size=64, patch_size=16, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=24, out_indices=[1, 2, 3, 4], pool_scales=[1, 2], use_auxiliary_head=False,
@@ -50,12 +54,13 @@ MODELS = [
     ("segment-segformer", segformer, lambda: SegformerImageProcessor(size=SIDE)),
     ("segment-beit", beit, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-upernet", upernet, lambda: SegformerImageProcessor(size=SIDE)),
+    ("segment-mobilenet-v2", mobilenet, lambda: MobileNetV2ImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-mobilevit", mobilevit, lambda: MobileViTImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-data2vec-vision", data2vec, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-dpt", dpt, lambda: DPTImageProcessor(size=SIDE)),
 ]
 # Whose sides are constants of the graph.
-FIXED = {"segment-beit", "segment-upernet", "segment-data2vec-vision", "segment-dpt"}
+FIXED = {"segment-mobilenet-v2", "segment-beit", "segment-upernet", "segment-data2vec-vision", "segment-dpt"}
 GPU = {"segment-segformer": ["webgpu"]}
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 from transformers import (
-    DetrConfig, DetrForSegmentation, DetrImageProcessor, Mask2FormerConfig, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessor, MaskFormerConfig,
+    ConditionalDetrConfig, ConditionalDetrForSegmentation, ConditionalDetrImageProcessor, DetrConfig, DetrForSegmentation, DetrImageProcessor, Mask2FormerConfig, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessor, MaskFormerConfig,
     MaskFormerForInstanceSegmentation, MaskFormerImageProcessor, ResNetConfig, SwinConfig, pipeline,
 )
 
@@ -26,17 +26,28 @@ def mask2former():
         dim_feedforward=16, num_queries=8, **NAMES))
 
 
+def backbone():
+    return ResNetConfig(embedding_size=8, hidden_sizes=[8, 8, 16, 16], depths=[1, 1, 1, 1], layer_type="basic", out_features=["stage1", "stage2", "stage3", "stage4"])
+
+
+SIZES = {
+    "use_timm_backbone": False, "use_pretrained_backbone": False, "backbone": None, "d_model": 32, "decoder_layers": 1, "encoder_layers": 1, "decoder_attention_heads": 8, "encoder_attention_heads": 8,
+    "decoder_ffn_dim": 16, "encoder_ffn_dim": 16, "num_queries": 8}
+
+
 def detr():
-    backbone = ResNetConfig(embedding_size=8, hidden_sizes=[8, 8, 16, 16], depths=[1, 1, 1, 1], layer_type="basic", out_features=["stage1", "stage2", "stage3", "stage4"])
-    return DetrForSegmentation(DetrConfig(
-        use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, backbone_config=backbone, d_model=32, decoder_layers=1, encoder_layers=1, decoder_attention_heads=8, encoder_attention_heads=8, decoder_ffn_dim=16,
-        encoder_ffn_dim=16, num_queries=8, **NAMES))
+    return DetrForSegmentation(DetrConfig(backbone_config=backbone(), **SIZES, **NAMES))
+
+
+def conditional_detr():
+    return ConditionalDetrForSegmentation(ConditionalDetrConfig(backbone_config=backbone(), **SIZES, **NAMES))
 
 
 MODELS = [
     ("instance-maskformer", maskformer, lambda: MaskFormerImageProcessor(size=SIZE), ["class_queries_logits", "masks_queries_logits"]),
     ("instance-mask2former", mask2former, lambda: Mask2FormerImageProcessor(size=SIZE), ["class_queries_logits", "masks_queries_logits"]),
     ("instance-detr-panoptic", detr, lambda: DetrImageProcessor(size=SIZE), ["logits", "pred_masks"]),
+    ("instance-conditional-detr", conditional_detr, lambda: ConditionalDetrImageProcessor(size=SIZE), ["logits", "pred_masks"]),
 ]
 THRESHOLDS = {"scoreThreshold": "threshold", "maskThreshold": "mask_threshold", "overlapThreshold": "overlap_mask_area_threshold"}
 LOW = {"scoreThreshold": 0.35, "maskThreshold": 0.2, "overlapThreshold": 0.3}

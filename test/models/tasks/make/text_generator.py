@@ -1,4 +1,5 @@
 """Language models of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of fewer."""
+import contextlib
 import inspect
 import pathlib
 import unittest.mock
@@ -7,10 +8,14 @@ import torch
 import transformers
 from transformers import DynamicCache, GenerationConfig
 from transformers.cache_utils import DynamicLayer
-from transformers.models.lfm2.modeling_lfm2 import Lfm2HybridConvCache, Lfm2ShortConv
+from transformers.models.lfm2.modeling_lfm2 import Lfm2ShortConv
 
 from common import answers, kebab, save, small, spread, tokenizer_of
-from families import FAMILIES, GROUPED, repeat_interleave
+from families import FAMILIES, GROUPED, IS_NEWEST, repeat_interleave
+from writers import MORE, NEWEST_MORE
+
+if not IS_NEWEST:
+    from transformers.models.lfm2.modeling_lfm2 import Lfm2HybridConvCache
 
 PROMPTS = ["Tell me a story about the sea", "naïve café, 東京!"]
 TOKENS = 12
@@ -32,8 +37,11 @@ OTHERS = {
     "CodeGen": ("byte_level", {"num_attention_heads": 4, "n_ctx": 160, "n_inner": 24, "rotary_dim": 4}),
     "VaultGemma": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
 }
-# With a cache of another kind or none; encoders whose decoders nobody generates with; and those of an encoder and a decoder.
-LEFT_OUT = {"GPTBigCode", "OpenAIGPT", "BigBird", "BigBirdPegasus", "Bart", "Camembert", "Data2VecText", "Electra", "Ernie", "MBart", "MegatronBert", "Mvp", "PLBart", "RemBert", "RoCBert", "RoFormer", "RobertaPreLayerNorm", "XLMRobertaXL"}
+# Without a cache, or with one that is not exported here.
+LEFT_OUT = {"OpenAIGPT", "GPTBigCode", "Camembert", "Data2VecText", "RobertaPreLayerNorm", "Bart", "Mvp"}
+
+ENDINGS = ("ForCausalLM", "LMHeadModel", "Decoder")
+CONFIGS = {"Emu3": "Emu3TextConfig"}
 
 
 class Step(torch.nn.Module):
@@ -98,17 +106,24 @@ def short_conv(self, hidden_states, past_key_values=None, cache_position=None, a
     return self.out_proj((scale * found).transpose(-1, -2))
 
 
-def first_cache(model):
+@contextlib.contextmanager
+def patched():
+    """What torch's exporter cannot trace is computed in another way."""
+    with unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
+        yield
+
+
+def first_cache(model, step_class=Step):
     """The names of the states of a model, and examples of them: of two rows and three tokens."""
     ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
     with torch.no_grad():
         cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if "Granite" in type(model).__name__ else {})).past_key_values
-    if isinstance(cache, Lfm2HybridConvCache):
+    if not IS_NEWEST and isinstance(cache, Lfm2HybridConvCache):
         step = Lfm2Step(model, [
             name for layer, kind in enumerate(model.config.layer_types)
             for name in ([f"conv.{layer}"] if kind == "conv" else [f"key_values.{layer}.key", f"key_values.{layer}.value"])])
     else:
-        step = Step(model, [f"key_values.{layer}.{part}" for layer in range(len(cache.layers)) for part in ("key", "value")])
+        step = step_class(model, [f"key_values.{layer}.{part}" for layer in range(len(cache.layers)) for part in ("key", "value")])
     return step, step.states(cache)
 
 
@@ -122,7 +137,7 @@ def export(repository, model, tokenizer, output="logits"):
     axes = {
         "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
         output: {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name) for name in step.names}, **{name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
-    with torch.no_grad(), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
+    with torch.no_grad(), patched():
         save(repository, model, [tokenizer], lambda _, target: torch.onnx.export(
             step.eval(), tuple(inputs.values()), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=[output, *presents],
             dynamic_axes=axes, opset_version=17, dynamo=False))
@@ -147,8 +162,8 @@ def asked(model, tokenizer):
 
 def row(name, kind, fields):
     tokenizer = tokenizer_of(kind)
-    model_class = getattr(transformers, f"{name}ForCausalLM", None) or getattr(transformers, f"{name}LMHeadModel")
-    config = small(getattr(transformers, f"{name}Config"), kind, **fields)
+    model_class = next(found for ending in ENDINGS if (found := getattr(transformers, f"{name}{ending}", None)))
+    config = small(getattr(transformers, CONFIGS.get(name, f"{name}Config")), kind, **fields)
     for seed in range(60):
         torch.manual_seed(seed)
         model = spread(model_class._from_config(config, attn_implementation="eager"), seed, scale=[0.3, 0.6, 1, 0.15][seed % 4])
@@ -164,8 +179,8 @@ def row(name, kind, fields):
 
 
 def families():
-    for name, (kind, fields) in {**FAMILIES, **OTHERS}.items():
-        is_causal = hasattr(transformers, f"{name}ForCausalLM") or hasattr(transformers, f"{name}LMHeadModel")
+    for name, (kind, fields) in (NEWEST_MORE if IS_NEWEST else {**FAMILIES, **OTHERS, **MORE}).items():
+        is_causal = any(hasattr(transformers, f"{name}{ending}") for ending in ENDINGS)
         if kind == "byte_level" and is_causal and name not in LEFT_OUT:
             yield name, kind, fields
 

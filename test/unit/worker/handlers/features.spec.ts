@@ -184,6 +184,40 @@ test('image features: maps in both layouts, positions, and a pooling that does n
     expect(await predict(output, { pooling: 'cls' })).toMatchObject({ code: 'model-config' });
 });
 
+test('features of a repository: the vector that its family was trained to make', async () => {
+  const pixels = { data: new Uint8Array(2 * 2 * 3), dims: [2, 2, 3] };
+  const vector = async (model_type: string, handler: object = {}) => {
+    const extractor = await createTestHandler(ImageFeatureExtractor, {
+      outputs: {
+        last_hidden_state: f32([1, 3, 2], [1, 4, 2, 5, 3, 9]),
+        pooler_output: f32([1, 2], [7, 8]),
+      },
+      files: { 'config.json': JSON.stringify({ model_type }) },
+      config: { handler: { normalize: false, imageProcessing: ['toTensor'], ...handler } },
+    });
+    return [...((await extractor.predict(pixels)) as Embedding)];
+  };
+  expect(await vector('siglip_vision_model'), 'its own layer').toEqual([7, 8]);
+  expect(await vector('siglip_vision_model', { pooling: 'mean' }), 'the config wins').toEqual([2, 6]);
+  expect(await vector('swin'), 'no first one for the whole image').toEqual([2, 6]);
+  expect(await vector('swin', { pooling: 'cls' }), 'the config wins').toEqual([1, 4]);
+  expect(await vector('vit'), 'its pooler often was not trained').toEqual([1, 4]);
+});
+
+test('features of CLIP’s texts: the vector of the text’s end, which its own layer makes', async () => {
+  const vector = async (model_type: string) => {
+    const extractor = await createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids')],
+      outputs: { last_hidden_state: f32([1, 2, 2], [1, 1, 3, 3]), pooler_output: f32([1, 2], [5, 6]) },
+      files: { 'tokenizer.json': tokenizer('Right'), 'config.json': JSON.stringify({ model_type }) },
+      config: { handler: { normalize: false } },
+    });
+    return [...((await extractor.predict('good film')) as Embedding)];
+  };
+  expect(await vector('clip_text_model')).toEqual([5, 6]);
+  expect(await vector('bert')).toEqual([2, 2]);
+});
+
 test('cosine similarity, and the nearest of many', () => {
   expect(cosineSimilarity([1, 0], [0, 2])).toBe(0);
   expect(cosineSimilarity([1, 2], new Float32Array([2, 4]))).toBeCloseTo(1, 15);

@@ -1,0 +1,60 @@
+"""Models of texts without a head, as exporters write them: rows of text_feature_extractor for classes that no repository of sentence-transformers stands for."""
+import numpy as np
+import torch
+
+import transformers
+
+from common import kebab, small, spread, tokenizer_of
+from families import T5, check_sees, export_text, family_models
+
+TEXTS = ["The cat sat on the mat.", "What is the time in London? Once upon a time there was a small island."]
+# By the name of the class without `Model`: what `families.py` does not have.
+OTHERS = {
+    "DistilBert": ("word_piece", {"dim": 16, "hidden_dim": 24, "n_layers": 2, "n_heads": 2}),
+    "MT5Encoder": ("unigram", T5),
+    "Roberta": ("byte_level", {"type_vocab_size": 1}),
+    "T5Encoder": ("unigram", T5),
+    "UMT5Encoder": ("unigram", T5),
+    "Granite": ("byte_level", {"num_key_value_heads": 1}),
+    "Olmo": ("byte_level", {"num_key_value_heads": 1}),
+    "Olmo2": ("byte_level", {"num_key_value_heads": 1}),
+}
+# The half of texts of a model of images and texts: its vector is that of the text's end.
+PAIRED = [("CLIPTextModel", "CLIPTextConfig", "pooler_output"), ("CLIPTextModelWithProjection", "CLIPTextConfig", "text_embeds"), ("MetaClip2TextModelWithProjection", "MetaClip2TextConfig", "text_embeds")]
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+def vector(model, tokenizer, text, pooling):
+    encoded = tokenizer(text, return_tensors="pt")
+    with torch.no_grad():
+        tokens = model(**encoded).last_hidden_state[0].numpy()
+    return unit({"mean": tokens.mean(0), "cls": tokens[0], "last-token": tokens[-1]}[pooling])
+
+
+def bare_rows(compared=()):
+    """@param compared the classes that have a row"""
+    for repository, model, tokenizer in family_models("vectors", ["last_hidden_state"], compared, more=OTHERS):
+        # Models that write read from left to right: their last token has seen the text.
+        other = "last-token" if tokenizer.name_or_path.endswith("byte_level") else "cls"
+        asked = [(text, pooling) for text, pooling in zip(TEXTS, ["mean", other])]
+        requests = [
+            {"input": text, "params": {} if pooling == "mean" else {"pooling": pooling}, "answer": vector(model, tokenizer, text, pooling)} for text, pooling in asked]
+        check_sees(model, *(vector(model, tokenizer, text, "mean") for text in TEXTS))
+        yield {"architecture": type(model).__name__, "repository": repository, "requests": requests}
+
+
+def paired_rows():
+    for name, config_name, output in PAIRED:
+        tokenizer = tokenizer_of("clip")
+        model = spread(getattr(transformers, name)._from_config(small(getattr(transformers, config_name), "clip", projection_dim=12), attn_implementation="eager"))
+        repository = f"vectors-{kebab(name)}"
+        export_text(repository, model, tokenizer, ["last_hidden_state", output] if output == "pooler_output" else [output, "last_hidden_state"])
+        requests = []
+        for text in TEXTS:
+            with torch.no_grad():
+                requests.append({"input": text, "params": {}, "answer": unit(model(**tokenizer(text, return_tensors="pt"))[output][0].numpy())})
+        check_sees(model, *(request["answer"] for request in requests))
+        yield {"architecture": name, "repository": repository, "requests": requests}

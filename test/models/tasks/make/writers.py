@@ -1,0 +1,48 @@
+"""Families of language models that write and have no class of another task in `families.py`: their tokenizer and the fields of their config."""
+from families import BART, GROUPED, NEWEST
+
+MOE = {**GROUPED, "num_experts": 2, "num_experts_per_tok": 2, "num_local_experts": 2, "moe_intermediate_size": 8}
+ROUTED = {
+    **GROUPED, "n_routed_experts": 2, "num_experts_per_tok": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "moe_intermediate_size": 8, "routed_scaling_factor": 1.0}
+LATENT = {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "head_dim": 4}
+# Encoders that write: each token sees those before it.
+DECODER = {"is_decoder": True, "type_vocab_size": 1}
+DECODERS = {**BART, "is_decoder": True, "is_encoder_decoder": False}
+
+MORE = {
+    "BitNet": ("byte_level", {"num_key_value_heads": 1}),
+    "Dots1": ("byte_level", ROUTED),
+    "Emu3": ("byte_level", {"num_key_value_heads": 1}),
+    "Ernie4_5_Moe": ("byte_level", {"num_key_value_heads": 1, "moe_num_experts": 2, "moe_k": 2, "moe_layer_start_index": 1, "moe_num_shared_experts": 1, "moe_intermediate_size": 8}),
+    "FlexOlmo": ("byte_level", MOE),
+    "GPTNeoXJapanese": ("byte_level", {"intermediate_multiple_size": 2}),
+    "Glm4Moe": ("byte_level", ROUTED),
+    "HunYuanMoEV1": ("byte_level", {**GROUPED, "num_experts": 2, "moe_topk": 2}),
+    "Olmoe": ("byte_level", {"num_key_value_heads": 1, "num_experts": 2, "num_experts_per_tok": 2}),
+    "XGLM": ("byte_level", {"d_model": 16, "num_layers": 2, "attention_heads": 2, "ffn_dim": 24}),
+    "Dbrx": ("byte_level", {"d_model": 16, "n_heads": 2, "n_layers": 2, "max_seq_len": 160, "attn_config": {"kv_n_heads": 1, "clip_qkv": 8}, "ffn_config": {"ffn_hidden_size": 24, "moe_num_experts": 2, "moe_top_k": 2}}),
+    "BigBird": ("byte_level", {**DECODER, "attention_type": "original_full"}),
+    "TrOCR": ("byte_level", {"d_model": 16, "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 24, "is_decoder": True}),
+}
+# With transformers 5.18.
+NEWEST_MORE = {
+    **{name: NEWEST[name] for name in ("MiniCPM3", "Ministral3", "Mistral4")},
+    "Afmoe": ("byte_level", {**MOE, "num_dense_layers": 1, "sliding_window": 8, "global_attn_every_n_layers": 2}),
+    "Cohere2Moe": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "Cwm": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "ExaoneMoe": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "num_shared_experts": 1, "n_group": 1, "topk_group": 1}),
+    "Glm4MoeLite": ("byte_level", {**ROUTED, **LATENT}),
+    "GraniteSWA": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "GraniteMoeSWA": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "HYV3": ("byte_level", {**MOE, "first_k_dense_replace": 1, "num_shared_experts": 1}),
+    "HyperCLOVAX": ("byte_level", GROUPED),
+    "Jais2": ("byte_level", GROUPED),
+    "Laguna": ("byte_level", {**MOE, "shared_expert_intermediate_size": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "Lfm2Moe": ("byte_level", {"num_key_value_heads": 1, "conv_L_cache": 3, "layer_types": ["conv", "full_attention"], "num_experts": 2, "num_experts_per_tok": 2, "num_dense_layers": 1, "moe_intermediate_size": 8}),
+    "Mellum": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "MiMoV2Flash": ("byte_level", ROUTED),
+    "MiniMaxM2": ("byte_level", MOE),
+    "NanoChat": ("byte_level", {"num_key_value_heads": 1}),
+    "SolarOpen": ("byte_level", ROUTED),
+    "Youtu": ("byte_level", LATENT),
+}
