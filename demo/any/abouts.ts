@@ -35,7 +35,7 @@ export const ABOUTS = {
     title: 'Any model',
     summary:
       'A repository of Hugging Face by its address, or a folder of your own: see what it has and how large it is, then run it in this tab. The handler and its fields follow from its files.',
-    hint: 'Write ORG/NAME or an address of huggingface.co, which is asked for the list of files; or pick a folder, or drop it anywhere on the page.',
+    hint: 'Write ORG/NAME or an address of huggingface.co, which is asked for the list of files; or pick a folder, or drop it anywhere on the page. The sizes are about those in 8 bits and in full precision.',
     suggestions: [
       {
         id: 'search',

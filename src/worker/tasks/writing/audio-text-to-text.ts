@@ -40,8 +40,8 @@ export type AudioTextToTextInput =
   | { readonly messages: readonly AudioTextMessage[]; readonly tools?: readonly unknown[] };
 
 /**
- * Generates text about sound with a language model that hears, such as Voxtral, Ultravox or Granite Speech: the next message of a conversation whose
- * contents are texts and recordings.
+ * Generates text about sound with a language model that hears, such as Voxtral, Ultravox or Granite Speech: the next
+ * message of a conversation whose contents are texts and recordings.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, `audio_encoder` makes vectors of sound, and
  * the decoder reads both. What the encoder has made of a recording stays in the worker for the next question. Everything

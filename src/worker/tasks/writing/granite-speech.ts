@@ -8,9 +8,8 @@ import { isSize, wrong } from '../../handlers/log-mel-config.js';
 import type { SoundReader } from './sound-reader.js';
 
 const AUDIO = '<|audio|>';
-/** Limits on what a file may ask for. Granite Speech has 80 mels, of 512 samples. */
+/** What a file may ask for. Granite Speech has 80 mels. */
 const MAX_MELS = 1024;
-const MAX_FFT = 65_536;
 /** The most frames of a window. */
 const MAX_WINDOW = 4096;
 
@@ -21,7 +20,7 @@ const MAX_WINDOW = 4096;
 export function graniteReader(extractor: Json, sampleRate: number): SoundReader {
   const mel = new GraniteMel(optionsOf(extractor, sampleRate));
   const { hop, mels } = mel.options;
-  // The encoder's frames of a window become these many tokens.
+  // The encoder makes so many tokens of a window of frames.
   const [window, tokens] = windowOf(extractor);
   return {
     placeholder: AUDIO,
@@ -55,8 +54,12 @@ function optionsOf(extractor: Json, sampleRate: number): GraniteMel['options'] {
   const { sample_rate: rate = sampleRate } = own;
   if (rate !== sampleRate) throw wrong('melspec_kwargs.sample_rate', rate, `${sampleRate}, as sampling_rate`);
   if (!isSize(mels) || mels > MAX_MELS) throw wrong('n_mels', mels, 'how many mels the encoder takes');
-  if (!isSize(fftLength) || fftLength > MAX_FFT || !Fourier.takes(fftLength) || fftLength % 2 > 0)
-    throw wrong('n_fft', fftLength, `an even number up to ${MAX_FFT} whose prime factors are at most 64`);
+  if (!isSize(fftLength) || fftLength > sampleRate || !Fourier.takes(fftLength) || fftLength % 2 > 0)
+    throw wrong(
+      'n_fft',
+      fftLength,
+      `an even number up to sampling_rate, ${sampleRate}, whose prime factors are at most 64`,
+    );
   if (!isSize(frameLength) || frameLength > fftLength || frameLength % 2 > 0)
     throw wrong('win_length', frameLength, `an even number of samples up to n_fft, ${fftLength}`);
   if (!isSize(hop)) throw wrong('hop_length', hop, 'a number of samples');

@@ -7,9 +7,9 @@ import { gemma3Reader } from './gemma3.js';
 import { glmReader } from './glm46v.js';
 import { idefics3Reader } from './idefics3.js';
 import { lfm2Reader } from './lfm2-vl.js';
+import { lightOnReader } from './lighton-ocr.js';
 import { llavaReader } from './llava.js';
 import type { PictureReader } from './picture-reader.js';
-import { pixtralReader } from './pixtral.js';
 import { qwenReader } from './qwen-vl.js';
 
 export const [PREPROCESSOR, PROCESSOR] = ['preprocessor_config.json', 'processor_config.json'] as const;
@@ -38,6 +38,8 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     );
   };
   const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast|Pil)?$/, '');
+  // Others have this processor, too, with prompts of their own.
+  if (name === 'Pixtral' && (await modelTypeOf(files)) === 'lighton_ocr') return lightOnReader(images, all);
   switch (name) {
     case 'Idefics3':
     case 'SmolVLM':
@@ -55,15 +57,15 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     case 'CLIP':
     case 'Siglip':
       return llavaReader(images, all, name === 'CLIP');
-    case 'Pixtral': {
-      // One of its processors is for two kinds of models.
-      const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : {};
-      return pixtralReader(images, all, isRecord(config) && config['model_type'] === 'lighton_ocr');
-    }
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Pixtral, Lfm2Vl and Gemma3 are known, and of Llava and FastVLM those of CLIP and Siglip. The handler text_generator runs its language model, for text only.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Lfm2Vl and Gemma3 are known, of Llava and FastVLM those of CLIP and Siglip, and of LightOnOCR that of Pixtral. The handler text_generator runs its language model, for text only.`,
       );
   }
+}
+
+async function modelTypeOf(files: Files): Promise<unknown> {
+  const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : undefined;
+  return isRecord(config) ? config['model_type'] : undefined;
 }

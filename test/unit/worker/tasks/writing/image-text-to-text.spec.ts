@@ -212,9 +212,13 @@ test('a repository of transformers 5, whose processor_config.json has the proces
 });
 
 test('fields of processors that are no sizes are told', async () => {
-  const readerFor = async (images: object, processor: object = {}): Promise<unknown> => {
-    const json = (path: string): Promise<unknown> =>
-      Promise.resolve(path === 'preprocessor_config.json' ? images : processor);
+  const readerFor = async (images: object, processor: object = {}, type = 'lighton_ocr'): Promise<unknown> => {
+    const files: Readonly<Record<string, object>> = {
+      'preprocessor_config.json': images,
+      'processor_config.json': processor,
+      'config.json': { model_type: type },
+    };
+    const json = (path: string): Promise<unknown> => Promise.resolve(files[path]);
     return await readerOf({ has: () => true, json } as never);
   };
   const [gemma, clip] = ['Gemma3ImageProcessor', 'CLIPImageProcessor'];
@@ -230,6 +234,7 @@ test('fields of processors that are no sizes are told', async () => {
   const pixtral = { image_processor_type: 'PixtralImageProcessor' };
   await expect(readerFor(pixtral, { image_token: 1 })).rejects.toThrow('image_token: expected a token, got 1');
   await expect(readerFor({ ...pixtral, size: { longest_edge: -1 } })).rejects.toThrow('size: expected a whole number');
+  await expect(readerFor(pixtral, {}, 'mistral3')).rejects.toThrow('of LightOnOCR that of Pixtral');
 });
 
 test('a picture without a whole token of LightOnOCR is refused', async () => {

@@ -1,7 +1,6 @@
 /**
- * Pictures as models with Pixtral's encoder read them, such as LightOnOCR: whole patches, in the shape of the picture.
- * Pixels and texts are those of transformers' processors with Pillow (`PixtralImageProcessor`, `LightOnOcrProcessor`,
- * `PixtralProcessor`).
+ * Pages as LightOnOCR reads them: whole patches, in the shape of the picture. Pixels and texts are those of transformers'
+ * processors with Pillow (`PixtralImageProcessor`, `LightOnOcrProcessor`).
  */
 import { invalidInput } from '../../../contract/errors.js';
 import type { Json } from '../../../shared/hugging-face.js';
@@ -27,22 +26,16 @@ const MAX_PATCH = 64;
 /**
  * @param images the fields of `preprocessor_config.json`
  * @param processor those of `processor_config.json`
- * @param isLightOn whether the model is LightOnOCR, whose prompts do not say where a row of a picture ends
  * @throws `model-config` for a field of the wrong type
  */
-export function pixtralReader(images: Json, processor: Json, isLightOn: boolean): PictureReader {
+export function lightOnReader(images: Json, processor: Json): PictureReader {
   const interpolation = interpolationOf(images, BICUBIC);
   const numbers = numbersOf(images, CLIP_MEAN, CLIP_STD);
   const largest = largestOf(images);
   // Of a token.
-  const side =
-    wholeOf(processor, 'patch_size', isLightOn ? 14 : 16, MAX_PATCH) *
-    wholeOf(processor, 'spatial_merge_size', isLightOn ? 2 : 1, MAX_PATCH);
-  const step = isLightOn ? patchOf(images) * wholeOf(images, 'spatial_merge_size', 1, MAX_PATCH) : side;
-  const token = tokenOf(processor, 'image_token', isLightOn ? '<|image_pad|>' : '[IMG]');
-  const [rowEnd, end] = isLightOn
-    ? ['', '']
-    : [tokenOf(processor, 'image_break_token', '[IMG_BREAK]'), tokenOf(processor, 'image_end_token', '[IMG_END]')];
+  const side = wholeOf(processor, 'patch_size', 14, MAX_PATCH) * wholeOf(processor, 'spatial_merge_size', 2, MAX_PATCH);
+  const step = patchOf(images) * wholeOf(images, 'spatial_merge_size', 1, MAX_PATCH);
+  const token = tokenOf(processor, 'image_token', '<|image_pad|>');
   return {
     placeholder: token,
     inputs: ['pixel_values'],
@@ -55,9 +48,8 @@ export function pixtralReader(images: Json, processor: Json, isLightOn: boolean)
           `A picture of ${image.width} × ${image.height} pixels is too small for this model: it has no token of ${side} × ${side} pixels. Enlarge it.`,
         );
       const pixels = await resizePixels(image, [[height, width]], interpolation);
-      const row = token.repeat(columns);
       return {
-        text: (row + rowEnd).repeat(rows - 1) + row + end,
+        text: token.repeat(rows * columns),
         count: rows * columns,
         feeds: {
           pixel_values: { dtype: 'float32', dims: [1, 3, height, width], data: await valuesOf(pixels, numbers) },
