@@ -44,6 +44,11 @@ export const LIBRARIES = {
     needsCore: true,
     inModules: true,
   },
+  mediabunny: {
+    entry: `export { ADTS, AudioSampleSink, BlobSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WEBM } from 'mediabunny';`,
+    needed: 'AudioSampleSink',
+    inModules: true,
+  },
   yaml: {
     entry: `export { CORE_SCHEMA, loadAll, mapTag, mergeTag } from 'js-yaml';`,
     needed: 'loadAll',

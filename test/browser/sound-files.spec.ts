@@ -5,36 +5,51 @@ import type * as Pages from './pages/sounds.ts';
 
 declare const sounds: typeof Pages.sounds;
 
-test('MP3, MP4, Ogg, WebM, FLAC and the sound of a video are what ffmpeg decodes @once @firefox', async ({ page }) => {
-  await page.goto('/test/browser/pages/sounds.html');
-  await page.waitForFunction(() => 'sounds' in window);
-  for (const [name, expected] of Object.entries(DECODED)) {
-    const found = await page.evaluate(async (url) => await sounds.decode(url, ''), `/test/goldens/sounds/${name}`);
-    expect(found, name).toMatchObject({ sampleRate: expected.sampleRate, channels: expected.channels });
-    const { samples } = found as { samples: readonly number[] };
-    expect(Math.abs(samples.length - expected.samples), name).toBeLessThan(MOST_MORE);
-    expect(differenceOf(samples, expected), name).toBeLessThan(1e-3);
-  }
-});
+for (const [by, decode] of [
+  ['worker', 'decode'],
+  ['page', 'decodeWithoutWebCodecs'],
+] as const)
+  test(`MP3, MP4, Ogg, WebM, FLAC and the sound of a video are what ffmpeg decodes, by a ${by} @once @firefox`, async ({
+    page,
+  }) => {
+    await page.goto('/test/browser/pages/sounds.html');
+    await page.waitForFunction(() => 'sounds' in window);
+    for (const [name, expected] of Object.entries(DECODED)) {
+      const found = await page.evaluate(async ([url, way]) => await sounds[way](url, ''), [
+        `/test/goldens/sounds/${name}`,
+        decode,
+      ] as const);
+      expect(found, name).toMatchObject({ sampleRate: expected.sampleRate, by });
+      const { samples, length } = found as { samples: readonly number[]; length: number };
+      expect(Math.abs(samples.length - expected.samples), name).toBeLessThan(MOST_MORE);
+      expect(Math.abs(samples.length - length), name).toBeLessThan(MOST_MORE);
+      expect(differenceOf(samples, expected), name).toBeLessThan(1e-3);
+    }
+  });
 
-test('a video without sound, an encrypted file and a damaged one are refused with a remedy @once', async ({ page }) => {
-  await page.goto('/test/browser/pages/sounds.html');
-  await page.waitForFunction(() => 'sounds' in window);
-  for (const [name, type, words] of [
-    ['mute.mp4', 'video/mp4', 'The file is MP4, and its sound cannot be decoded here.'],
-    ['mute.webm', '', 'The file is WebM, and its sound cannot be decoded here.'],
-    [
-      'encrypted.mp4',
-      'audio/mp4',
-      'It is damaged, encrypted, no audio, or of a format that this browser does not know.',
-    ],
-    ['decoded.json', 'audio/mpeg', 'could not be decoded'],
-  ] as const) {
-    const found = await page.evaluate(async ([url, given]) => await sounds.decode(url, given), [
-      `/test/goldens/sounds/${name}`,
-      type,
-    ] as const);
-    expect(found, name).toEqual({ code: 'invalid-input', message: expect.stringContaining(words) });
-    expect(found, name).toMatchObject({ message: expect.stringContaining('ffmpeg -i FILE sound.wav') });
-  }
-});
+for (const [by, decode] of [
+  ['worker', 'decode'],
+  ['page', 'decodeWithoutWebCodecs'],
+] as const)
+  test(`a video without sound, an encrypted file and a damaged one are refused with a remedy, by a ${by} @once @firefox`, async ({
+    page,
+  }) => {
+    await page.goto('/test/browser/pages/sounds.html');
+    await page.waitForFunction(() => 'sounds' in window);
+    for (const [name, type] of [
+      ['mute.mp4', 'video/mp4'],
+      ['mute.webm', ''],
+      ['encrypted.mp4', 'audio/mp4'],
+      ['decoded.json', 'audio/mpeg'],
+    ] as const) {
+      const found = await page.evaluate(async ([url, given, way]) => await sounds[way](url, given), [
+        `/test/goldens/sounds/${name}`,
+        type,
+        decode,
+      ] as const);
+      expect(found, name).toEqual({
+        code: 'invalid-input',
+        message: expect.stringContaining('ffmpeg -i FILE sound.wav'),
+      });
+    }
+  });

@@ -13,7 +13,7 @@ test('MP3, MP4, Ogg, WebM, FLAC and the sound of a video are what ffmpeg decodes
   await page.waitForFunction(() => 'sounds' in window);
   for (const [name, expected] of Object.entries(DECODED)) {
     const found = await page.evaluate(async (url) => await sounds.decode(url, ''), `/test/goldens/sounds/${name}`);
-    expect(found, name).toMatchObject({ sampleRate: expected.sampleRate, channels: expected.channels });
+    expect(found, name).toMatchObject({ sampleRate: expected.sampleRate });
     const { samples } = found as { samples: readonly number[] };
     expect(Math.abs(samples.length - expected.samples), name).toBeLessThan(MOST_MORE);
     expect(differenceOf(samples, expected), name).toBeLessThan(1e-3);

@@ -1,6 +1,7 @@
 import type { AudioSamples } from '../../contract/audio.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
+import { audioFormatOf, FORMAT_BYTES, isDecodedInWorkers } from '../../shared/audio-format.js';
 import { withinLimit } from '../../shared/limit.js';
 
 /** Milliseconds for which the browser may decode one file. */
@@ -13,19 +14,15 @@ const USUAL_RATE = 48_000;
 const HEADER_BYTES = 2 ** 18;
 
 /**
- * Decodes an audio file with the browser's decoder: MP3, AAC, FLAC, Ogg Vorbis, Opus, and whatever else it knows. A WAV
- * file is returned as it is. The decoder resamples to the rate that it is given, so it gets the file's own rate, where
+ * Decodes an audio file with the browser's decoder: AIFF, CAF, whatever else it knows, and in a browser without
+ * WebCodecs also MP3, AAC, FLAC, Ogg Vorbis and Opus. A file that a worker decodes is returned as it is. The decoder resamples to the rate that it is given, so it gets the file's own rate, where
  * its header says it.
  * @throws `invalid-input` if the browser cannot decode it
  */
 export async function decodeAudio(file: Blob): Promise<Blob | AudioSamples> {
-  const bytes = await file.arrayBuffer().catch((cause: unknown) => {
-    throw new TabServeError('invalid-input', 'The audio file cannot be read: it has been changed, moved or removed.', {
-      cause,
-    });
-  });
+  if (isDecodedInWorkers(audioFormatOf(await bytesOf(file.slice(0, FORMAT_BYTES))))) return file;
+  const { buffer: bytes } = await bytesOf(file);
   const start = new Uint8Array(bytes, 0, Math.min(bytes.byteLength, HEADER_BYTES));
-  if (textAt(start, 0) === 'RIFF' && textAt(start, 8) === 'WAVE') return file;
   if (typeof OfflineAudioContext === 'undefined')
     throw new TabServeError(
       'unsupported',
@@ -57,8 +54,15 @@ function contextOf(rate: number): OfflineAudioContext {
   }
 }
 
-function textAt(bytes: Uint8Array, at: number): string {
-  return String.fromCharCode(...bytes.subarray(at, at + 4));
+/** @throws `invalid-input` */
+async function bytesOf(file: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await file.arrayBuffer());
+  } catch (cause) {
+    throw new TabServeError('invalid-input', 'The audio file cannot be read: it has been changed, moved or removed.', {
+      cause,
+    });
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { decodeAudio } from './decode-audio.js';
 import { TabServeError } from '../../contract/errors.js';
 import { shortenUrl } from './pictures.js';
 import type { AudioSamples } from '../../contract/audio.js';
+import { audioFormatOf, FORMAT_BYTES } from '../../shared/audio-format.js';
 import { isA } from '../../shared/is-a.js';
 
 /**
@@ -58,8 +59,8 @@ export function samplesOf(value: object, copied: boolean): AudioSamples | undefi
 }
 
 /**
- * Returns what is sent instead of an audio file: the file itself if it is WAV, which a worker decodes, and otherwise
- * its samples. Only a page has the browser's decoder. A Blob of another type is an audio file if its bytes begin as
+ * Returns what is sent instead of an audio file: the file itself if a worker decodes its format, and otherwise its
+ * samples. A Blob of another type is an audio file if its bytes begin as
  * one; images and texts are skipped by their type. Returns undefined for whatever is not a Blob.
  */
 export function audioFile(value: object): Promise<Blob | AudioSamples> | undefined {
@@ -71,34 +72,11 @@ export function audioFile(value: object): Promise<Blob | AudioSamples> | undefin
 /** Returns the samples if a file is audio, or a video with sound, and otherwise the file, which its reader judges. */
 async function decodeIfAudio(file: Blob): Promise<Blob | AudioSamples> {
   try {
-    const start = new Uint8Array(await file.slice(0, 12).arrayBuffer());
-    return looksLikeAudio(start) ? await decodeAudio(file) : file;
+    const start = new Uint8Array(await file.slice(0, FORMAT_BYTES).arrayBuffer());
+    return audioFormatOf(start) !== undefined ? await decodeAudio(file) : file;
   } catch {
     return file;
   }
 }
 
 const NO_AUDIO = /^(image|text)\/|json/;
-
-/** How Ogg, FLAC, WebM, CAF and MP3 with tags begin. */
-const BEGINNINGS = ['OggS\0', 'fLaC\0', 'fLaC\x80', '\x1aE\xdf\xa3', 'caff\0', 'ID3\x02', 'ID3\x03', 'ID3\x04'];
-
-/** MP4's brands that are images: AVIF and HEIC. */
-const IMAGE_BRANDS = /^(avi[fs]|hei|hev|mi[fa]1|msf1)/;
-
-/**
- * Returns whether a file begins as Ogg, FLAC, WebM, MP4, AIFF or CAF, or as MP3 or AAC. @param start its first 12 bytes
- */
-export function looksLikeAudio(start: Uint8Array): boolean {
-  const text = String.fromCharCode(...start);
-  if (BEGINNINGS.some((one) => text.startsWith(one)) || /^FORM[^]{4}AIF/.test(text)) return true;
-  if (text.slice(4, 8) === 'ftyp') return !IMAGE_BRANDS.test(text.slice(8));
-  // The frame header of MPEG audio, whose version, layer and rate are none of the reserved ones; AAC has the layer 0.
-  const [first = 0, second = 0, third = 0] = start;
-  return (
-    first === 0xff &&
-    second >>> 5 === 7 &&
-    ((second >>> 3) & 3) !== 1 &&
-    (((second >>> 1) & 3) === 0 ? second >>> 4 === 15 : third >>> 4 !== 15 && ((third >>> 2) & 3) !== 3)
-  );
-}

@@ -19,7 +19,7 @@ export const FIRST = [
   'worker/handlers/base-handler',
   'worker/handlers/several-labels',
   'worker/tasks/pictures/image-classifier',
-  ...['onnx-webgl', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
+  ...['mediabunny', 'onnx-webgl', 'yaml', 'zip'].map((name) => `worker/libraries/${name}`),
   // Small, and needed by several parts.
   'shared/check-keys',
   'worker/handlers/embed',
@@ -64,6 +64,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/handlers/log-mel-config.': 'sounds',
   'worker/handlers/sound-': 'sounds',
   'contract/audio.': 'speech',
+  'shared/audio-format.': 'speech',
   'worker/handlers/audio-handler.': 'speech',
   'worker/handlers/live-speech.': 'speech',
   'worker/outputs/live-words.': 'speech',

@@ -2,14 +2,17 @@ import type { AudioInput } from '../../contract/audio.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { checkKeys } from '../../shared/check-keys.js';
+import { audioFormatOf, FORMAT_BYTES, isDecodedInWorkers } from '../../shared/audio-format.js';
+import { openEncoded } from './encoded-file.js';
+import { notDecoded } from './not-decoded.js';
 import { Resampler } from './resampler.js';
 import { checkFinite, checkSampleRate, meanOfChannels } from './samples.js';
-import { isWav, notWav, openWav } from './wav.js';
+import { openWav } from './wav.js';
 
 /** Sound of one channel at its own sample rate, as blocks. */
 export interface Recording {
   readonly sampleRate: number;
-  /** Samples in all. */
+  /** Samples in all; of an encoded file about as many, as it says. */
   readonly length: number;
   blocks(): AsyncIterable<Float32Array> | Iterable<Float32Array>;
 }
@@ -34,18 +37,50 @@ export async function openAudio(input: AudioInput): Promise<Recording> {
     );
   checkKeys(input, given.channels === undefined ? ['samples', 'sampleRate', 'dropped'] : ['channels', 'sampleRate']);
   checkSampleRate(sampleRate, "The audio's");
-  const samples = meanOfChannels(channels as Float32Array[]);
+  return recordingOf(meanOfChannels(channels as Float32Array[]), sampleRate);
+}
+
+/** Returns the recording of one channel. */
+export function recordingOf(samples: Float32Array, sampleRate: number): Recording {
   return { sampleRate, length: samples.length, blocks: () => [samples] };
 }
 
 async function openFile(blob: Blob): Promise<Recording> {
   const start = await blob
-    .slice(0, 12)
+    .slice(0, FORMAT_BYTES)
     .arrayBuffer()
     .catch(() => new ArrayBuffer(0));
-  if (!isWav(start)) throw notWav(blob, start);
-  return await openWav(blob);
+  const format = audioFormatOf(new Uint8Array(start));
+  if (format === 'WAV') return await openWav(blob);
+  if (format && isDecodedInWorkers(format)) return await openEncoded(blob, format);
+  throw notDecoded(blob, format);
 }
+
+/**
+ * Returns a recording at another sample rate, as blocks.
+ * @param mostSeconds a longer recording is refused before it is decoded
+ * @throws `invalid-input`
+ */
+export async function* resampled(
+  recording: Recording,
+  rate: number,
+  mostSeconds: number,
+): AsyncGenerator<Float32Array, void, undefined> {
+  checkDuration(recording, mostSeconds);
+  const { sampleRate } = recording;
+  const resampler = new Resampler(sampleRate, rate);
+  let read = 0;
+  for await (const block of recording.blocks()) {
+    checkFinite(block, read);
+    read += block.length;
+    checkDuration({ sampleRate, length: read }, mostSeconds + DELAY);
+    yield resampler.push(block);
+  }
+  yield resampler.flush();
+}
+
+/** Seconds that an encoded file may have more than it says: the encoder's delay, and the last packet's padding. */
+const DELAY = 1;
 
 /**
  * Reads a whole recording at another sample rate. A long file is decoded and resampled block by block, so that it takes
@@ -53,27 +88,21 @@ async function openFile(blob: Blob): Promise<Recording> {
  * @param mostSeconds a longer recording is refused before it is decoded
  * @throws `invalid-input`
  */
-export async function readAudio(
-  { sampleRate, length, blocks }: Recording,
-  rate: number,
-  mostSeconds: number,
-): Promise<Float32Array> {
-  checkDuration({ sampleRate, length }, mostSeconds);
-  const resampler = new Resampler(sampleRate, rate);
-  const result = new Float32Array(Math.ceil((length * rate) / sampleRate));
-  let read = 0;
+export async function readAudio(recording: Recording, rate: number, mostSeconds: number): Promise<Float32Array> {
+  const { sampleRate, length } = recording;
+  let result = new Float32Array(Math.ceil((length * rate) / sampleRate));
   let made = 0;
-  const add = (samples: Float32Array): void => {
+  for await (const samples of resampled(recording, rate, mostSeconds)) {
+    if (made + samples.length > result.length) {
+      // An encoded file has more than it says.
+      const larger = new Float32Array(2 * (made + samples.length));
+      larger.set(result);
+      result = larger;
+    }
     result.set(samples, made);
     made += samples.length;
-  };
-  for await (const block of blocks()) {
-    checkFinite(block, read);
-    read += block.length;
-    add(resampler.push(block));
   }
-  add(resampler.flush());
-  return result;
+  return made === result.length ? result : result.slice(0, made);
 }
 
 /** @throws `invalid-input` for a longer recording */

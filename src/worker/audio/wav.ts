@@ -1,4 +1,3 @@
-import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import { checkSampleRate } from './samples.js';
 
@@ -44,11 +43,6 @@ const MAX_CHUNKS = 1000;
  * no number for.
  */
 const UNKNOWN_SIZE = 0x7ffff000;
-
-/** Returns whether a file begins as a WAV file does. @param start its first 12 bytes */
-export function isWav(start: ArrayBuffer): boolean {
-  return start.byteLength === 12 && textOf(start, 0) === 'RIFF' && textOf(start, 8) === 'WAVE';
-}
 
 /**
  * Opens a WAV file: PCM of 8, 16, 24 or 32 bits, or floats of 32 or 64 bits, with any number of channels. Its header is
@@ -150,28 +144,4 @@ function textOf(bytes: ArrayBuffer, at: number): string {
 
 function damaged(why: string): TabServeError {
   return new TabServeError('invalid-input', `The WAV file is damaged: ${why}.`);
-}
-
-/** How files begin that only a browser decodes. */
-const OTHERS = { WebM: '\x1aE\xdf\xa3', Ogg: 'OggS', FLAC: 'fLaC', MP3: 'ID3' } as const;
-
-/** Returns what a file is that only a browser decodes; undefined for others. @param start its first 12 bytes */
-function formatBy(start: ArrayBuffer): string | undefined {
-  const text = String.fromCharCode(...new Uint8Array(start));
-  if (text.slice(4, 8) === 'ftyp') return 'MP4';
-  return Object.entries(OTHERS).find(([, beginning]) => text.startsWith(beginning))?.[0];
-}
-
-/** Returns the error for a file that is no WAV file. @param start its first 12 bytes */
-export function notWav({ type, size }: Blob, start: ArrayBuffer): TabServeError {
-  const other = formatBy(start);
-  const why =
-    size === 0
-      ? 'The audio file is empty.'
-      : other
-        ? `The file is ${other}, and its sound cannot be decoded here. Only a page has a decoder for it, that of the browser; there, the file has no sound, is encrypted or damaged, or of an encoding that this browser does not know. Convert it to WAV: ffmpeg -i FILE sound.wav`
-        : type.startsWith('text/html')
-          ? 'The file is a page of HTML, as servers send one where a file is missing. Check its URL.'
-          : `The file is not WAV, the only audio that a worker decodes. Its type is ${describeValue(type)}. The page decodes what the browser can, if its bytes begin as those of a known format, or if the type of the Blob begins with "audio/": new Blob([file], { type: 'audio/mpeg' }).`;
-  return new TabServeError('invalid-input', why);
 }

@@ -7,6 +7,8 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { LivePiece, type LiveText } from '../../handlers/live-speech.js';
+import { recordingOf } from '../../audio/read-audio.js';
+import { SampleReader } from '../../audio/sample-reader.js';
 import { speechChunks } from '../../audio/speech-chunks.js';
 import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
@@ -171,9 +173,10 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
       if (context.failures.has(index) || this.sampleCount(index, context) === 0) continue;
       const row = (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context));
       const seconds = this.param<number>('chunkLength', index, context);
+      const reader = new SampleReader(recordingOf(row, this.sampleRate), this.sampleRate, Infinity);
       const chunks = new HeardChunks(ratio);
-      for (const chunk of speechChunks(row.length, seconds * this.sampleRate, ratio)) {
-        chunks.add(chunk, await this.#speech.hear(row.subarray(chunk.start, chunk.end), context));
+      for await (const chunk of speechChunks(reader, seconds * this.sampleRate, ratio)) {
+        chunks.add(chunk, await this.#speech.hear(chunk.samples, context));
         context.heartbeat();
         await nextTask();
       }

@@ -1,13 +1,15 @@
 import type { AudioInput } from '../../../contract/audio.js';
-import { TabServeError } from '../../../contract/errors.js';
+import { TabServeError, type PredictionError } from '../../../contract/errors.js';
 import type { Context, InputKind, ResultKind } from '../../../contract/handler.js';
+import type { ResultOf } from '../../../contract/handler-types.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { LivePiece, type LiveText } from '../../handlers/live-speech.js';
-import { openAudio, readAudio } from '../../audio/read-audio.js';
+import { openAudio, recordingOf } from '../../audio/read-audio.js';
+import { SampleReader } from '../../audio/sample-reader.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
 import { NO_TOKEN } from '../../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
@@ -22,6 +24,7 @@ import { Transcript, type TranscriptOptions } from './transcript.js';
 import { wordsOf } from './words.js';
 import type { SpokenDetails } from '../../../contract/spoken-text.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import type { Row } from '../../handlers/row.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import type { GenerationConfig } from '../../handlers/generation-handler.js';
 import type { AnswerStep, GenerateTools, GeneratedAnswer, GeneratedText } from '../../generation/answer.js';
@@ -49,11 +52,10 @@ export interface TranscribedText extends GeneratedText, SpokenDetails {}
 
 /** Sound that is ready for the encoder. */
 interface SpeechPrompt extends EncoderPrompt<SpeechSettings> {
-  /** One channel, at the model's sample rate. */
-  readonly samples: Float32Array;
   /** `feeds` are those of the first chunk. */
   readonly first: SpeechChunk;
-  readonly others: readonly SpeechChunk[];
+  /** They are decoded when they are asked for. */
+  readonly others: AsyncGenerator<SpeechChunk, undefined>;
   /** Whether there is something to hear: a piece of a sequence may have too little that is new. */
   readonly isHeard: boolean;
 }
@@ -112,6 +114,8 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   #writer!: ChunkWriter;
   /** The token of 0 seconds; those after it are later. Infinity if there is none. */
   #begin = Infinity;
+  /** The recordings of a batch. */
+  readonly #readers = new WeakMap<Context, SampleReader[]>();
   /** The pieces of sequences, by their rows. */
   readonly #pieces = new WeakMap<Context, Map<number, LivePiece>>();
 
@@ -151,6 +155,18 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     return this.#input.feeds(new Float32Array(this.#input.leastSamples));
   }
 
+  /** Runs all stages on a batch of rows. Afterwards, no recording is being decoded. */
+  override async handle(
+    data: readonly Row<AudioInput>[],
+    context: Context,
+  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
+    try {
+      return await super.handle(data, context);
+    } finally {
+      await Promise.all((this.#readers.get(context) ?? []).map((reader) => reader.close()));
+    }
+  }
+
   protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
     const isLive = context.sequenceId(index) !== undefined;
     const param = (name: string): never => this.param(name, index, context);
@@ -174,20 +190,23 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
           finalize: param('finalize'),
         })
       : undefined;
-    const samples = piece?.samples ?? (await readAudio(await openAudio(input), sampleRate, maxDuration));
-    if (!piece && samples.length < leastSamples)
+    const recording = piece ? recordingOf(piece.samples, sampleRate) : await openAudio(input);
+    const reader = new SampleReader(recording, sampleRate, maxDuration);
+    this.#readers.set(context, [...(this.#readers.get(context) ?? []), reader]);
+    const chunks = speechChunks(reader, length, 1);
+    const first = (await chunks.next()).value!;
+    if (!piece && first.end < leastSamples)
       throw new TabServeError(
         'invalid-input',
-        `The audio has ${samples.length} samples at ${sampleRate} Hz, and the model needs at least ${leastSamples}.`,
+        `The audio has ${first.end} samples at ${sampleRate} Hz, and the model needs at least ${leastSamples}.`,
       );
     if (piece) {
       const pieces = this.#pieces.get(context) ?? new Map<number, LivePiece>();
       this.#pieces.set(context, pieces.set(index, piece));
     }
-    const [first, ...others] = speechChunks(samples.length, length, 1);
-    const isHeard = !piece || samples.length > 0;
-    const feeds = isHeard ? this.#feeds(samples, first!) : {};
-    return { tokens: [], settings, samples, first: first!, others, feeds, isHeard };
+    const isHeard = !piece || first.end > 0;
+    const feeds = isHeard ? this.#input.feeds(first.samples) : {};
+    return { tokens: [], settings, first, others: chunks, feeds, isHeard };
   }
 
   protected override settingsOf(param: (name: string) => never): SpeechSettings {
@@ -204,7 +223,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
 
   /** Writes the text of each chunk, and joins them. */
   protected override async *generate(
-    { settings, samples, feeds, first, others, isHeard }: SpeechPrompt,
+    { settings, feeds, first, others, isHeard }: SpeechPrompt,
     tools: GenerateTools,
   ): AsyncGenerator<AnswerStep> {
     const { sampleRate } = this.#input;
@@ -215,12 +234,11 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       alignment && ((tokens) => wordsOf(tokens, language?.language, (ids) => this.tokenizer.decode(ids))),
     );
     const text = new SettledText(tools.begun);
-    const last = others.at(-1) ?? first;
-    for (const chunk of [first, ...others]) {
-      const given = chunk === first ? feeds : this.#feeds(samples, chunk);
+    for (let chunk: SpeechChunk | undefined = first; chunk; chunk = (await others.next()).value) {
+      const given = chunk === first ? feeds : this.#input.feeds(chunk.samples);
       const length = chunk.end - chunk.start;
       // What the next chunk hears, too, may change.
-      const heard = yield* this.#writer.write(given, length, settings, tools, first === last ? text : undefined);
+      const heard = yield* this.#writer.write(given, length, settings, tools, first.isLast ? text : undefined);
       const times = {
         length: length / sampleRate,
         left: chunk.from / sampleRate,
@@ -229,14 +247,15 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       language = heard.language;
       firstLanguage ??= language;
       transcript.add(heard.tokens, times, heard);
-      if (chunk === last) transcript.end(samples.length / sampleRate);
+      const duration = chunk.end / sampleRate;
+      if (chunk.isLast) transcript.end(duration);
       const { parts, words } = transcript;
       const spoken = {
-        duration: samples.length / sampleRate,
+        duration,
         ...firstLanguage,
         ...(settings.hasTimes && (alignment ? { parts: words, segments: parts } : { parts })),
       };
-      yield { ...NO_TOKEN, text: text.take(transcript.settled), spoken: chunk === last ? spoken : undefined };
+      yield { ...NO_TOKEN, text: text.take(transcript.settled), spoken: chunk.isLast ? spoken : undefined };
     }
   }
 
@@ -254,11 +273,6 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
       // For a sequence, it is of another type: see `sequenceResultType`.
       return live.result as never;
     });
-  }
-
-  /** Returns the encoder's inputs for a chunk. */
-  #feeds(samples: Float32Array, { start, end }: SpeechChunk): Tensors {
-    return this.#input.feeds(samples.subarray(start, end));
   }
 
   #isText(token: number): boolean {

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { openAudio, readAudio } from '../../../../src/worker/audio/read-audio.ts';
 import type { AudioInput } from '../../../../src/contract/audio.ts';
 import { TabServeError } from '../../../../src/contract/errors.ts';
-import { looksLikeAudio } from '../../../../src/page/requests/input-files.ts';
+import { audioFormatOf } from '../../../../src/shared/audio-format.ts';
 import { nativeRate } from '../../../../src/page/requests/decode-audio.ts';
 
 const root = new URL('../../../../', import.meta.url);
@@ -142,25 +142,28 @@ test('fewer bits than their bytes have are the upper ones', async () => {
   expect([...(await read(wav(stereo, { bits: 24, align: 8, channels: 2 })))]).toEqual([0.25]);
 });
 
-test('audio is known by its first bytes', () => {
+test('the format of audio is known by its first bytes', () => {
   const start = (text: string): Uint8Array =>
     Uint8Array.from([...text.padEnd(12, '\0')].map((one) => one.charCodeAt(0)));
-  for (const audio of [
-    'OggS\0',
-    'fLaC\0',
-    '\x1aE\xdf\xa3',
-    'ID3\x03',
-    '\0\0\0\x20ftypM4A ',
-    '\0\0\0\x20ftypisom',
-    'FORM0000AIFF',
-  ])
-    expect(looksLikeAudio(start(audio)), audio).toBe(true);
-  for (const frame of ['\xff\xfb\x90', '\xff\xf3\x90', '\xff\xf1\x50']) expect(looksLikeAudio(start(frame))).toBe(true);
+  for (const [audio, format] of [
+    ['OggS\0', 'Ogg'],
+    ['fLaC\0', 'FLAC'],
+    ['\x1aE\xdf\xa3', 'WebM'],
+    ['ID3\x03', 'MP3'],
+    ['\xff\xfb\x90', 'MP3'],
+    ['\xff\xf3\x90', 'MP3'],
+    ['\xff\xf1\x50', 'AAC'],
+    ['\0\0\0\x20ftypM4A ', 'MP4'],
+    ['\0\0\0\x20ftypisom', 'MP4'],
+    ['FORM0000AIFF', 'AIFF'],
+    ['caff\0', 'CAF'],
+    ['RIFF0000WAVE', 'WAV'],
+  ] as const)
+    expect(audioFormatOf(start(audio)), audio).toBe(format);
   for (const other of [
     '\xff\xd8\xff\xe0',
     '\x89PNG',
     'RIFF0000WEBP',
-    'RIFF0000WAVE',
     '\0\0\0\x20ftypavif',
     '\0\0\0\x20ftypheic',
     '\0\0\0\x20ftypmif1',
@@ -169,7 +172,7 @@ test('audio is known by its first bytes', () => {
     'a text',
     '',
   ])
-    expect(looksLikeAudio(start(other)), other).toBe(false);
+    expect(audioFormatOf(start(other)), other).toBeUndefined();
 });
 
 const silence = new Float32Array(10);
@@ -184,7 +187,7 @@ const BAD: readonly (readonly [what: string, input: unknown, message: RegExp])[]
     /is MP4, and its sound cannot be decoded here.*ffmpeg -i FILE sound\.wav/,
   ],
   ['an MP3', new Blob(['ID3\x04\0\0\0\0\0\0\0\0']), /is MP3, and its sound cannot be decoded here/],
-  ['a text', new Blob(['not audio'], { type: 'text/plain' }), /not WAV.*"text\/plain".*audio\/mpeg/],
+  ['a text', new Blob(['not audio'], { type: 'text/plain' }), /no audio of a format.*"text\/plain".*audio\/mpeg/],
   ['the page for a missing file', new Blob(['<!doctype html>'], { type: 'text/html' }), /page of HTML.*Check its URL/],
   ['an empty file', new Blob([]), /is empty/],
   ['half a header', wav(new Uint8Array(10)).slice(0, 30), /"fmt " has 10 bytes/],

@@ -182,9 +182,10 @@ test('chunks are joined in the longest pause that both have heard', () => {
   const join = (earlier: readonly number[], later: readonly number[]) => {
     const chunks = new HeardChunks(10);
     // The chunks share the frames 12 to 20, and the middle is 16: 14 to 17 are near it.
-    chunks.add({ start: 0, end: 200, from: 0, to: 16 }, earlier.map(at));
+    const rest = { isLast: false, samples: new Float32Array(0) };
+    chunks.add({ start: 0, end: 200, from: 0, to: 16, ...rest }, earlier.map(at));
     chunks.add(
-      { start: 120, end: 320, from: 4, to: 20 },
+      { start: 120, end: 320, from: 4, to: 20, ...rest },
       later.map((frame) => at(frame - 12)),
     );
     return chunks.end().map(({ start }) => start);

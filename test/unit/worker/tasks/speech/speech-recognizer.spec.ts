@@ -3,6 +3,8 @@ import { expect, test } from '@playwright/test';
 import { soundOf } from '../../../../models/tasks/sound.ts';
 import { SpeechRecognizer, type SpokenText } from '../../../../../src/worker/tasks/speech/speech-recognizer.ts';
 import type { Params } from '../../../../../src/contract/handler.ts';
+import { recordingOf } from '../../../../../src/worker/audio/read-audio.ts';
+import { SampleReader } from '../../../../../src/worker/audio/sample-reader.ts';
 import { speechChunks } from '../../../../../src/worker/audio/speech-chunks.ts';
 import {
   decodeFrames,
@@ -176,15 +178,26 @@ test('characters and words have the frames that they come from', () => {
   ]);
 });
 
-test('chunks overlap, and what is taken of them is the whole, once', () => {
-  const chunks = speechChunks(80_000, 32_000, 320);
-  expect(chunks[0]).toEqual({ start: 0, end: 32_000, from: 0, to: 83 });
+test('chunks overlap, and what is taken of them is the whole, once', async () => {
+  const chunksOf = async (length: number, size: number, ratio: number) => {
+    const samples = Float32Array.from({ length }, (_, at) => at);
+    const chunks = [];
+    for await (const chunk of speechChunks(new SampleReader(recordingOf(samples, 16_000), 16_000, 60), size, ratio))
+      chunks.push(chunk);
+    for (const { start, end, samples: own } of chunks) expect(own).toEqual(samples.slice(start, end));
+    expect(chunks.map(({ isLast }) => isLast)).toEqual(chunks.map((_, index) => index === chunks.length - 1));
+    return chunks;
+  };
+  const chunks = await chunksOf(80_000, 32_000, 320);
+  expect(chunks[0]).toMatchObject({ start: 0, end: 32_000, from: 0, to: 83 });
   expect(chunks.at(-1)).toMatchObject({ end: 80_000, to: Math.round((80_000 - chunks.at(-1)!.start) / 320) });
   for (const [index, { start, from }] of chunks.entries())
     if (index > 0) expect(start / 320 + from).toBe(chunks[index - 1]!.start / 320 + chunks[index - 1]!.to);
   for (const [length, size, ratio] of [
     [32_000, 32_000, 320],
     [50_000, 16_000, 1_000_000],
+    [0, 32_000, 1],
+    [40_000, Infinity, 1],
   ] as const)
-    expect(speechChunks(length, size, ratio)).toEqual([{ start: 0, end: length, from: 0, to: Infinity }]);
+    expect(await chunksOf(length, size, ratio)).toMatchObject([{ start: 0, end: length, from: 0, to: Infinity }]);
 });

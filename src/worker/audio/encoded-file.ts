@@ -1,0 +1,100 @@
+/** Audio files that the browser's WebCodecs decode, packet by packet. */
+import type { AudioSample, Input, InputAudioTrack } from 'mediabunny';
+import { messageOf, TabServeError } from '../../contract/errors.js';
+import type { AudioFormat } from '../../shared/audio-format.js';
+import { load } from '../libraries/mediabunny.js';
+import type { Recording } from './read-audio.js';
+import { checkSampleRate, meanOfChannels } from './samples.js';
+
+/**
+ * Opens an encoded file. Its first packet is decoded, the others when they are read, so that a long recording takes no
+ * memory. What lies before 0 seconds is left out: it is the delay of the encoder. The length is the one that the file's
+ * header says, or that of its packets.
+ * @throws `invalid-input` if it has no sound, is damaged or encrypted, or of an encoding that this browser does not know
+ */
+export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Recording> {
+  const { ADTS, AudioSampleSink, BlobSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WEBM } = await load();
+  const formats = [ADTS, FLAC, MATROSKA, MP3, MP4, OGG, QTFF, WEBM];
+  const open = (): Input => new Input({ source: new BlobSource(blob), formats });
+
+  async function* decode(): AsyncGenerator<AudioSample> {
+    const input = open();
+    try {
+      yield* new AudioSampleSink(await trackOf(input, format)).samples();
+    } catch (error) {
+      throw undecodable(format, error);
+    } finally {
+      input.dispose();
+    }
+  }
+
+  async function* blocks(): AsyncGenerator<Float32Array> {
+    for await (const sample of decode())
+      try {
+        const block = meanOf(sample);
+        if (block.length === 0) continue;
+        if (sample.sampleRate !== sampleRate)
+          throw undecodable(format, `its sample rate changes from ${sampleRate} to ${sample.sampleRate}`);
+        yield block;
+      } finally {
+        sample.close();
+      }
+  }
+
+  const seconds = await secondsOf(open(), format);
+  const sampleRate = await firstRate(decode(), format);
+  return { sampleRate, length: Math.round(seconds * sampleRate), blocks };
+}
+
+/** Returns the track of a file's sound. @throws `invalid-input` if there is none that can be decoded */
+async function trackOf(input: Input, format: AudioFormat): Promise<InputAudioTrack> {
+  const track = await input.getPrimaryAudioTrack();
+  if (!track) throw undecodable(format, 'the file has no sound');
+  if (await track.canDecode()) return track;
+  const encoding = (await track.getCodec()) ?? (await track.getInternalCodecId());
+  throw undecodable(format, `this browser does not decode ${encoding ?? 'its encoding'}, or the file is encrypted`);
+}
+
+/** Returns how long a file is, and closes it. @throws `invalid-input` */
+async function secondsOf(input: Input, format: AudioFormat): Promise<number> {
+  try {
+    const track = await trackOf(input, format);
+    return (await track.getDurationFromMetadata()) ?? (await track.computeDuration());
+  } catch (error) {
+    throw undecodable(format, error);
+  } finally {
+    input.dispose();
+  }
+}
+
+/** Returns the sample rate that the decoder makes, which a header of AAC may not say. @throws `invalid-input` */
+async function firstRate(samples: AsyncGenerator<AudioSample>, format: AudioFormat): Promise<number> {
+  const { value: first } = await samples.next();
+  await samples.return(undefined);
+  if (!first) throw undecodable(format, 'it has no packet');
+  first.close();
+  checkSampleRate(first.sampleRate, `The ${format} file's`);
+  return first.sampleRate;
+}
+
+/** Returns the mean of the channels, from 0 seconds on. */
+function meanOf(sample: AudioSample): Float32Array {
+  const { numberOfChannels, numberOfFrames, sampleRate, timestamp } = sample;
+  const before = Math.min(numberOfFrames, Math.max(0, Math.round(-timestamp * sampleRate)));
+  const channels = Array.from({ length: numberOfChannels }, (_, planeIndex) => {
+    const channel = new Float32Array(numberOfFrames - before);
+    if (channel.length > 0) sample.copyTo(channel, { planeIndex, format: 'f32-planar', frameOffset: before });
+    return channel;
+  });
+  return meanOfChannels(channels);
+}
+
+/** @param why a cause, or words for it */
+function undecodable(format: AudioFormat, why: unknown): TabServeError {
+  if (why instanceof TabServeError) return why;
+  return new TabServeError(
+    'invalid-input',
+    `The sound of the ${format} file cannot be decoded here: ${typeof why === 'string' ? why : messageOf(why)}. Convert it to WAV: ffmpeg -i FILE sound.wav`,
+    typeof why === 'string' ? {} : { cause: why },
+  );
+}
