@@ -95,9 +95,9 @@ const LIMITS = [
   // 5 more are conversations: a task, its types, and who speaks over HTTP.
   // 13 more are Supertonic: its modules, their types, and their scripts in two bundles.
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
-  // 87 less: docblocks that declarations have are no longer in the modules, too.
+  // 290 less: modules have no docblocks.
   // 77 more are the reader of sound files.
-  { what: 'the build', limit: 3115, measure: all },
+  { what: 'the build', limit: 2912, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

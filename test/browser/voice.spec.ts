@@ -210,9 +210,9 @@ test('what the browser decodes: an AudioBuffer, a recording, a file of the wrong
   expect(found.failures.map(({ code }) => code)).toEqual(Array.from({ length: 6 }, () => 'invalid-input'));
   expect(found.failures.map(({ message }) => message)).toEqual([
     expect.stringContaining('could not be decoded'),
-    expect.stringContaining('The file is not WAV'),
+    expect.stringContaining('The file is no audio of a format'),
     expect.stringContaining('audioChunks(track)'),
-    expect.stringContaining('The file is not WAV'),
+    expect.stringContaining('The file is no audio of a format'),
     expect.stringContaining('client.frames(track)'),
     expect.stringContaining('Expected an audio track'),
   ]);
