@@ -79,6 +79,33 @@ for (const { title, app, without = [], build, served, workers } of APPS) {
   });
 }
 
+test('no bundler: a worker decodes MP3, with a script that is loaded for it, under a strict policy', async ({
+  tarball,
+  page,
+  complaints,
+}) => {
+  const folder = await install(tarball, 'plain');
+  try {
+    await copyAssets(folder, 'tabserve');
+    await using site = await serve([folder, join(folder, 'public'), 'test']);
+    await page.goto(site.origin);
+    const sounds = await page.evaluate(async () => {
+      const script = '/tabserve/tabserve.js';
+      const { load } = (await import(script)) as typeof import('../../src/index.js');
+      const classifier = await load<'audio_classifier'>('/models/tasks/sound-whisper/', { backends: ['onnx/wasm'] });
+      const sound = await (await fetch('/goldens/sounds/tone.mp3')).blob();
+      const found = await classifier.predict(sound);
+      await classifier.dispose();
+      return found;
+    });
+    expect(sounds[0]!.score).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    expect([...site.sent.keys()]).toContain('/tabserve/mediabunny.js');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 const SMALL: readonly (Pick<App, 'title' | 'app' | 'served'> & Required<Pick<App, 'build'>>)[] = [
   { title: 'Vite', app: 'vite-small', build: VITE, served: ['dist'] },
   { title: "Vite's plugin", app: 'vite', build: [...VITE, '-c', 'vite.engines.config.ts'], served: ['dist'] },
