@@ -56,7 +56,7 @@ export const SPECS = {
   'src/worker/tasks/zero-shot/': { node: ['repositories'], wasm: ['coverage'] },
   'src/worker/transforms/': { wasm: ['images', 'classifier', 'segmenter'], webgpu: ['gpu-images'] },
   'src/worker/images/': { wasm: ['images', 'classifier'], webkit: ['images', 'serving'], node: ['images'] },
-  'src/worker/audio/': { wasm: ['voice', 'sound-files'] },
+  'src/worker/audio/': { wasm: ['voice', 'sound-files', 'long-recordings'] },
   'src/worker/text/': { node: ['endless-files'], wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
     node: ['structured'],
