@@ -34,8 +34,11 @@ function mpegFormat([first = 0, second = 0, third = 0]: Uint8Array): AudioFormat
   return third >>> 4 !== 15 && ((third >>> 2) & 3) !== 3 ? 'MP3' : undefined;
 }
 
-/** Returns whether a worker decodes files of a format in this browser: WAV, and by WebCodecs what Mediabunny reads. */
+/**
+ * Returns whether a worker decodes files of a format in this browser: WAV, and by WebCodecs what Mediabunny reads. The
+ * WebCodecs of WebKit (2.50), which have no `ImageDecoder`, fail for MP3, and AAC ends their page.
+ */
 export function isDecodedInWorkers(format: AudioFormat | undefined): boolean {
   if (format === undefined || format === 'AIFF' || format === 'CAF') return false;
-  return format === 'WAV' || typeof AudioDecoder !== 'undefined';
+  return format === 'WAV' || (typeof AudioDecoder !== 'undefined' && typeof ImageDecoder !== 'undefined');
 }

@@ -8,7 +8,7 @@ export function notDecoded({ type, size }: Blob, format: AudioFormat | undefined
     size === 0
       ? 'The audio file is empty.'
       : format
-        ? `The file is ${format}, and its sound cannot be decoded here: there is no WebCodecs (AudioDecoder), as under Node, in older browsers, and on pages without HTTPS. Then only a page decodes it, if it has sound, and is neither encrypted nor damaged. Convert it to WAV: ffmpeg -i FILE sound.wav`
+        ? `The file is ${format}, and its sound cannot be decoded here: it needs WebCodecs, which Node, older browsers and pages without HTTPS do not have. Then only a page decodes it, if it has sound, and is neither encrypted nor damaged. Convert it to WAV: ffmpeg -i FILE sound.wav`
         : type.startsWith('text/html')
           ? 'The file is a page of HTML, as servers send one where a file is missing. Check its URL.'
           : `The file is no audio of a format that is known here: WAV, MP3, MP4, Ogg, WebM, FLAC and AAC are, by their first bytes. Its type is ${describeValue(type)}. The page decodes what else the browser can, if the type of the Blob begins with "audio/": new Blob([file], { type: 'audio/mpeg' }).`;
