@@ -113,6 +113,8 @@ async function askAsClients() {
     'writer=public/models/writer',
     'vectors=test/models/tasks/embed-minilm',
     'talk=test/models/tasks/converse-whisper',
+    'words=test/models/tasks/write-whisper-words',
+    'voice=test/models/tasks/speak-vits',
   ];
   const server = await startServer('node', ['dist/tools/cli/main.js', 'serve', ...models, '--port', String(port)], {
     log: join(folder, 'clients.log'),

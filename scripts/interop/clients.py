@@ -8,7 +8,7 @@ from typing import Literal
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
-from openai import BadRequestError, NotFoundError, OpenAI
+from openai import BadRequestError, InternalServerError, NotFoundError, OpenAI
 from pydantic import BaseModel, Field
 
 URL = f"{sys.argv[1]}/v1"
@@ -55,18 +55,46 @@ def openai():
     assert len(first) == len(second) == 16 and first != second
     short = client.embeddings.create(model="vectors", input="a cat", dimensions=4).data[0].embedding
     assert abs(sum(number * number for number in short) - 1) < 1e-5, short
-    assert {one.id for one in client.models.list()} == {"talk", "vectors", "writer"}
+    assert {one.id for one in client.models.list()} == {"talk", "vectors", "voice", "words", "writer"}
     refused(lambda: client.models.retrieve("none"), NotFoundError, "Model not found: none")
     refused(lambda: client.embeddings.create(model="vectors", input="a", dimensions=17), BadRequestError, "dimensions")
     refused(lambda: client.moderations.create(input="a"), NotFoundError, "/v1/chat/completions")
 
 
-def conversations():
+def recording():
     sound = io.BytesIO()
     with wave.open(sound, "wb") as file:
         file.setnchannels(1), file.setsampwidth(2), file.setframerate(16_000)
         file.writeframes(b"".join(((at * (at // 64 + 40)) % 2000 * 16 - 16_000).to_bytes(2, "little", signed=True) for at in range(48_000)))
-    ask = lambda **more: client.audio.transcriptions.create(model="talk", file=("talk.wav", sound.getvalue()), response_format="diarized_json", language="en", **more)
+    return "talk.wav", sound.getvalue()
+
+
+def transcriptions():
+    ask = lambda **more: client.audio.transcriptions.create(model="words", file=recording(), language="en", temperature=0, **more)
+    whole = ask()
+    assert whole.text and ask(response_format="text").strip() == whole.text.strip(), whole
+    verbose = ask(response_format="verbose_json", timestamp_granularities=["word", "segment"])
+    assert verbose.text and verbose.duration == 3 and verbose.language == "english", verbose
+    assert verbose.words and verbose.segments and all(one.start <= one.end for one in verbose.words), verbose
+    assert ask(response_format="srt").startswith("1\n00:00:0") and ask(response_format="vtt").startswith("WEBVTT\n")
+    *parts, done = ask(stream=True)
+    assert done.type == "transcript.text.done" and done.text == whole.text, done
+    assert "".join(one.delta for one in parts if one.type == "transcript.text.delta") == whole.text, parts
+    refused(lambda: ask(response_format="mp3"), BadRequestError, "response_format")
+    refused(lambda: client.audio.transcriptions.create(model="words", file=("a.mp3", b"ID3")), InternalServerError, "ffmpeg -i FILE sound.wav")
+
+
+def speech():
+    ask = lambda **more: client.audio.speech.create(model="voice", voice="alloy", input="a b", **more)
+    with wave.open(io.BytesIO(ask(response_format="wav").content)) as file:
+        assert file.getnchannels() == 1 and file.getnframes() > 0
+    with client.audio.speech.with_streaming_response.create(model="voice", voice="alloy", input="a b", response_format="pcm") as answer:
+        assert sum(len(part) for part in answer.iter_bytes()) > 0
+    refused(lambda: ask(response_format="mp3"), BadRequestError, "response_format")
+
+
+def conversations():
+    ask = lambda **more: client.audio.transcriptions.create(model="talk", file=recording(), response_format="diarized_json", language="en", **more)
     whole = ask()
     assert (whole.task, whole.duration) == ("transcribe", 3) and whole.text, whole
     assert {one.type for one in whole.segments} == {"transcript.text.segment"} and whole.segments[0].speaker == "A", whole
@@ -90,6 +118,6 @@ def langchain():
     assert [len(one) for one in vectors.embed_documents(["a cat", "a dog"])] == [16, 16]
 
 
-for ask in (openai, conversations, langchain):
+for ask in (openai, transcriptions, speech, conversations, langchain):
     ask()
     print(f"{ask.__name__}: as its users expect")
