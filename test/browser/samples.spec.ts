@@ -47,7 +47,9 @@ test('every sample of these pages has a test @once', () => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name.replace('.ts', '')}`),
   );
-  expect(names.toSorted()).toEqual([...Object.keys(SAMPLES), 'tasks/click', 'tasks/keywords', 'tasks/live'].toSorted());
+  expect(names.toSorted()).toEqual(
+    [...Object.keys(SAMPLES), 'tasks/click', 'tasks/keywords', 'tasks/live', 'tasks/yamnet'].toSorted(),
+  );
 });
 
 for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
@@ -77,6 +79,30 @@ for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
     for (const [index, pattern] of expected.entries()) expect(last[index]).toMatch(pattern);
     await page.context().unrouteAll();
   });
+
+test('tasks/yamnet.ts: means over frames, with the labels of a file @once @full', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.context().route('/models/yamnet/*', async (route) => {
+    if (route.request().url().endsWith('.onnx'))
+      return await route.fulfill({ path: 'test/models/yamnet/onnx/model.onnx' });
+    const names = ['Speech', '"Child speech, kid speaking"', 'Dog', 'Silence'];
+    const body = ['index,mid,display_name', ...names.map((name, index) => `${index},/m/0${index},${name}`)].join(
+      '\r\n',
+    );
+    return await route.fulfill({ body });
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent(FILE);
+  await page.addScriptTag({
+    content: `import('/test/readme/tasks/yamnet.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+  });
+  await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('done');
+  await page.locator('input').setInputFiles('public/models/vad/samples/platform.wav');
+  await expect.poll(() => lines, { timeout: 60_000 }).toContainEqual(expect.stringMatching(/^Silence 0\.\d+$/));
+  await page.context().unrouteAll();
+});
 
 test('tasks/live.ts: words appear while a microphone hears them @once @full', async ({ page }) => {
   const errors: string[] = [];

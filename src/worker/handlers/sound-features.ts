@@ -69,9 +69,11 @@ export async function readFeatures(
   const mask = own.find(({ name }) => name === MASK);
   const others = own.filter(({ name }) => name !== MASK);
   const areSamples = type === SAMPLES;
+  /** Without an axis of rows: YAMNet's `waveform`. */
+  const isOneRow = areSamples && input.dims.length === 1;
   const isOther = (size: number | string, at: number): boolean =>
     typeof size === 'number' && typeof input.dims[at + 1] === 'number' && input.dims[at + 1] !== size;
-  if (others.length > 0 || input.dims.length !== axes.length + 1 || axes.some(isOther))
+  if (others.length > 0 || (!isOneRow && (input.dims.length !== axes.length + 1 || axes.some(isOther))))
     throw new TabServeError(
       'model-config',
       `${handler} gives the model an input [rows, ${axes.join(', ')}]${hasFile ? `, as ${PREPROCESSOR} says` : ''}; the model has the inputs ${inputs.map((one) => `"${one.name}" [${one.dims.map((size) => size ?? '?').join(', ')}]`).join(', ')}. audio_handler returns the outputs of any model of samples.`,
@@ -83,7 +85,7 @@ export async function readFeatures(
     hop,
     feeds(samples) {
       const made = of(samples);
-      const sizes = [1, ...made.dims];
+      const sizes = isOneRow ? made.dims : [1, ...made.dims];
       const { name, dtype } = input;
       const tensor: Tensor =
         dtype === 'float16'

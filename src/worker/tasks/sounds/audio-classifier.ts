@@ -20,7 +20,8 @@ import {
   type Classification,
   type ClassScoreKind,
 } from '../../outputs/classification.js';
-import { numbersOf } from '../../outputs/rows.js';
+import { checkFilled, numbersOf } from '../../outputs/rows.js';
+import { toFloats } from '../../tensors/tensors.js';
 import { AUDIO_CLASSIFIER_SCHEMA } from './schemas.js';
 import { SoundHandler } from './sound-handler.js';
 
@@ -47,6 +48,9 @@ export interface AudioClassifierParams extends SeveralLabelsParams {
  * HuBERT, WavLM, UniSpeech and their like, of Whisper's encoder, and for the Audio Spectrogram Transformer. Of a
  * recording that is longer than the window of a spectrogram, its beginning is heard: 30 seconds for Whisper, 10 for the
  * Audio Spectrogram Transformer. The rows of a batch run one after the other, so that padding changes no answer.
+ *
+ * A model without an axis of rows, `[samples]` → `[frames, classes]`, such as YAMNet, is heard whole: the scores are the
+ * means over the frames.
  *
  * It reads `preprocessor_config.json` and `config.json` of the repository; without the first one, the model's input is
  * the samples.
@@ -87,6 +91,20 @@ export class AudioClassifier extends SoundHandler<Classification> {
     const fault = kind === 'values' ? undefined : activationFault(this.outputInfo, kind);
     if (fault !== undefined) context.warn(fault);
     thresholdOf(this.config, this.param('threshold', 0, context), 'model-config');
+  }
+
+  /** Runs the model on one recording. Scores of frames become one row, their means. */
+  protected override async runRow(sound: Tensors, context: Context): Promise<Tensors> {
+    const outputs = await super.runRow(sound, context);
+    const { name } = this.outputInfo;
+    if (this.inputInfo.dims.length !== 1) return outputs;
+    const scores = numbersOf(outputs, name);
+    const [frames = 0, classes = 1] = scores.dims.length === 2 ? scores.dims : [1, scores.dims[0]];
+    checkFilled(name, scores);
+    const data = new Float32Array(classes);
+    const all = toFloats(scores);
+    for (let at = 0; at < all.length; at++) data[at % classes]! += all[at]! / frames;
+    return { [name]: { dtype: 'float32', dims: [1, classes], data } };
   }
 
   /** Converts the model's output, `[rows, classes]`, to the likeliest classes of each row. */

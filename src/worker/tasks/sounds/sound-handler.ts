@@ -60,7 +60,8 @@ export abstract class SoundHandler<Result> extends AudioHandler<Result> {
   }
 
   protected override get fixedLength(): number | undefined {
-    return this.#features.areSamples ? super.fixedLength : undefined;
+    const length = this.#features.areSamples ? this.inputInfo.dims.at(-1) : undefined;
+    return typeof length === 'number' ? length : undefined;
   }
 
   override example(_context: Context): Tensors {

@@ -1,9 +1,11 @@
 // The scores are compared with transformers' in `test/browser/coverage.spec.ts`.
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { soundOf } from '../../../../models/tasks/sound.ts';
 import { createTestContext, createTestHandler } from '../../../../../src/worker.ts';
 import { AudioClassifier } from '../../../../../src/worker/tasks/sounds/audio-classifier.ts';
 import { stubSession } from '../../../support/stub-session.ts';
+import type { Classification } from '../../../../../src/worker/outputs/classification.ts';
 import { openTask } from '../../handlers/task-models.ts';
 
 const sound = (length: number) => ({ samples: soundOf(length), sampleRate: 16_000 });
@@ -22,6 +24,22 @@ for (const repository of ['sound-wav2-vec2', 'sound-ast', 'sound-whisper'])
     expect(together[2]).toEqual((await model.ask([inputs[2]]))[0]);
     expect(together[0]).not.toEqual(together[2]);
   });
+
+test('a model of one recording with scores of frames, as YAMNet, answers their means', async () => {
+  const path = new URL('../../../../models/yamnet/expected.json', import.meta.url);
+  const rows = JSON.parse(readFileSync(path, 'utf8')) as readonly {
+    readonly sound: number;
+    readonly scores: Readonly<Record<string, number>>;
+  }[];
+  const labels = Object.keys(rows[0]!.scores);
+  const config = { labels, output: 'probabilities', multiLabel: true, threshold: 0 };
+  await using model = await openTask(new AudioClassifier(), '../yamnet', config);
+  const found = (await model.ask(rows.map((row) => sound(row.sound)))) as Classification[];
+  for (const [index, { scores }] of rows.entries()) {
+    const best = Object.entries(scores).toSorted(([, a], [, b]) => b - a);
+    expect(found[index]).toEqual(best.map(([label, score]) => ({ label, score: expect.closeTo(score, 5) })));
+  }
+});
 
 test('a model without a preprocessor_config.json reads samples, as many as it fixes', async () => {
   const lengths: number[] = [];
