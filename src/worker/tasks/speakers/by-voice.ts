@@ -2,7 +2,6 @@
 import { PredictionError, TabServeError } from '../../../contract/errors.js';
 import type { Context, NodeHandler } from '../../../contract/handler.js';
 import type { HandlerOf } from '../../handlers/registry.js';
-import { letOthersRun } from './let-others-run.js';
 import { voiceOf, type Frames, type LocalSpeaker, type Window } from './segmentation.js';
 import { speakersOf } from './voices.js';
 
@@ -25,6 +24,7 @@ interface Heard {
 /**
  * Returns the person of each speaker of a window, numbered by their first windows; −1 for one who says too little.
  * @param rules how many people there are, and how unlike the voices of one may be
+ * @param onVoice is called after each voice, with the share of those that have been heard
  * @throws `invalid-input` for too many voices; what the embedder throws
  */
 export async function byVoice(
@@ -33,6 +33,7 @@ export async function byVoice(
   embedder: Embedder,
   rules: { readonly threshold: number; readonly least: number; readonly most: number },
   context: Context,
+  onVoice: (share: number) => Promise<void>,
 ): Promise<readonly number[]> {
   const vectors: (Float32Array | undefined)[] = [];
   for (const { window, speaker } of local) {
@@ -41,7 +42,7 @@ export async function byVoice(
       return vectorOf(voice, frames.sampleRate, embedder, context);
     };
     vectors.push((await vectorOfVoice(true)) ?? (await vectorOfVoice(false)));
-    await letOthersRun(context);
+    await onVoice(vectors.length / local.length);
   }
   const known = vectors.filter((vector) => vector !== undefined);
   if (known.length > MAX_VOICES)

@@ -7,13 +7,13 @@ import type { ConfigSchema } from '../../../shared/schema.js';
 import { AudioHandler } from '../../handlers/audio-handler.js';
 import { isSize, wrong } from '../../handlers/log-mel-config.js';
 import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
+import { nextTask } from '../../../shared/next-task.js';
 import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
 import { toFloats } from '../../tensors/tensors.js';
 import { byVoice } from './by-voice.js';
-import { letOthersRun } from './let-others-run.js';
 import { matchWindows } from './match-windows.js';
 import { SPEAKER_DIARIZER_SCHEMA } from './schemas.js';
 import {
@@ -77,6 +77,13 @@ export interface SpeakerDiarizerParams {
   readonly windowStep?: number;
 }
 
+/** How far the work on a recording is. */
+export interface DiarizerProgress {
+  /** Windows that have been heard; with an embedder, each counts twice, once for its voices. */
+  readonly done: number;
+  readonly total: number;
+}
+
 /** The node with the model of voices, which may be missing. */
 const EMBEDDER = 'embedder';
 
@@ -93,12 +100,15 @@ const OFFSET = 721;
  * `speaker_embedder`, whose vectors are clustered (agglomerative, centroid linkage). A vector is made of what somebody
  * says alone in a window.
  *
+ * `client.stream` yields how far the work is, after each window.
+ *
  * Without `embedder`, those who speak in the same frames of two windows are the same person. Who is silent for a whole
  * window is then somebody new, and `numSpeakers`, `minSpeakers` and `maxSpeakers` are refused.
  * @answer `[{ speaker, start, end, score }, …]` in seconds, by their starts; `SPEAKER_00` speaks first
  */
 export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
   declare readonly paramsType?: SpeakerDiarizerParams;
+  declare readonly partType?: DiarizerProgress;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['PyAnnoteForAudioFrameClassification'],
@@ -199,7 +209,15 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     const { window, sampleRate } = this.#frames;
     const frames = { ...this.#frames, windowStep: Math.max(1, Math.round(param<number>('windowStep') * window)) };
     const starts = windowStarts(samples.length, frames);
-    const [windows, speakers] = await this.#segment(samples, starts, context);
+    const total = this.#embedder ? 2 * starts.length : starts.length;
+    /** Says how far the work is, and lets other work of the worker run. */
+    const onStep = async (done: number): Promise<void> => {
+      context.signal.throwIfAborted();
+      context.heartbeat();
+      await context.send(index, { done, total } satisfies DiarizerProgress);
+      await nextTask();
+    };
+    const [windows, speakers] = await this.#segment(samples, starts, context, onStep);
     const local = localSpeakers(windows, speakers);
     if (local.length === 0) return [];
     const [least, most] = [this.#least(index, context), this.#most(index, context)];
@@ -210,7 +228,14 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     };
     const heard = { starts, windows, speakers, local, frames };
     const identities = this.#embedder
-      ? await byVoice(samples, heard, this.#embedder, { threshold: param('threshold'), least, most }, context)
+      ? await byVoice(
+          samples,
+          heard,
+          this.#embedder,
+          { threshold: param('threshold'), least, most },
+          context,
+          (share) => onStep(Math.round((1 + share) * starts.length)),
+        )
       : matchWindows(windows, local, speakers, frames);
     return turnsOf(windows, local, identities, frames, rules, samples.length / sampleRate);
   }
@@ -220,6 +245,7 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     samples: Float32Array,
     starts: readonly number[],
     context: Context,
+    onStep: (done: number) => Promise<void>,
   ): Promise<readonly [readonly Window[], number]> {
     const windows: Window[] = [];
     let classes: ReturnType<typeof classSpeakers> | undefined;
@@ -239,7 +265,7 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
       const logits = toFloats(output);
       checkScores(logits, 'logits', false);
       windows.push(readWindow(logits, (classes ??= classSpeakers(size!))));
-      await letOthersRun(context);
+      await onStep(windows.length);
     }
     return [windows, speakerCount(classes!)];
   }

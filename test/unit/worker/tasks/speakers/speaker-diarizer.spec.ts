@@ -155,6 +155,13 @@ test('silence has no turns', async () => {
   expect(await handler.handle([sound])).toEqual([[]]);
 });
 
+test('a stream says after each window how far the work is', async () => {
+  const handler = await open([1, 1, 3000], 8, 7);
+  const parts = await handler.stream({ samples: new Float32Array(3900), sampleRate: 16_000 });
+  // Windows of 3,000 samples begin each 300: the last one is padded.
+  expect(parts).toEqual([1, 2, 3, 4].map((done) => ({ done, total: 4 })).concat([[]] as never));
+});
+
 for (const [what, params, message] of [
   ['a number of people without voices', { numSpeakers: 2 }, /numSpeakers: .* no node "embedder"/],
   ['the least number without voices', { minSpeakers: 1 }, /minSpeakers/],
