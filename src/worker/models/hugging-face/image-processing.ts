@@ -50,7 +50,7 @@ export function imageProcessingOf(processor: Json, config: Json): readonly Step[
   if (kind === 'donut') checkDonut(fields);
   const resize = does('do_resize') ? resizeSteps(fields, defaults) : [];
   // These interpolate numbers; ZoeDepth's and OWLv2's do so after padding.
-  const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3', 'rf-detr']) ? [[], resize] : [resize, []];
+  const [before, after] = isOf(kind, ['zoedepth', 'owlv2', 'dinov3', 'tensor']) ? [[], resize] : [resize, []];
   if (kind === 'dinov3' && does('do_center_crop')) throw wrong('do_center_crop', fields.do_center_crop, 'false');
   const crop = does('do_center_crop') ? cropStep(sizeOf(fields['crop_size'], 'crop_size', true)) : [];
   const margin = does('do_pad') ? paddingOf(fields, kind, [...resize, ...crop], architectureOf(config)) : [];
@@ -156,7 +156,7 @@ function resizeSteps(fields: Fields, { resize, max_size, default_to_square }: Im
     if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
     return [{ resizeTensor: { size: [height, width], ...options, ...(resize === 'dinov3' && { antialias: true }) } }];
   }
-  if (resize === 'rf-detr') {
+  if (resize === 'tensor') {
     if (height === undefined || width === undefined) throw wrong('size', fields.size, '{ height, width }');
     if (interpolation !== 'bilinear') throw wrong('resample', resample, '2 (bilinear)');
     return [{ resizeTensor: { size: [height, width], alignCorners: false } }];

@@ -14,7 +14,7 @@ type Resize =
   | 'sam'
   | 'owlv2'
   | 'dinov3'
-  | 'rf-detr'
+  | 'tensor'
   | 'donut'
   | 'textnet'
   | 'transformers.js';
@@ -314,7 +314,16 @@ export const TORCHVISION_PROCESSORS: Readonly<Record<string, ImageProcessor>> = 
     resample: BILINEAR!,
     resize: 'dinov3',
   },
-  RfDetr: { ...detr, resize: 'rf-detr' },
+  DepthPro: {
+    size: { height: 1536, width: 1536 },
+    default_to_square: true,
+    do_normalize: true,
+    ...HALF,
+    resample: BILINEAR!,
+    resize: 'tensor',
+    ignores: ['do_center_crop', 'do_pad'],
+  },
+  RfDetr: { ...detr, resize: 'tensor' },
   Sam2: {
     size: { height: 1024, width: 1024 },
     default_to_square: true,

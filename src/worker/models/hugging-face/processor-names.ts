@@ -12,6 +12,7 @@ export const BY_MODEL_TYPE: Readonly<Record<string, string>> = {
   deformable_detr: 'DeformableDetr',
   deit: 'DeiT',
   depth_anything: 'DPT',
+  depth_pro: 'DepthPro',
   detr: 'Detr',
   dinat: 'ViT',
   dinov2: 'Bit',

@@ -3,7 +3,7 @@ import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Tensors } from '../../../contract/tensors.js';
-import type { Line } from './bicubic.js';
+import type { Line } from './interpolate.js';
 import { depthMap, type DepthMap } from './depth.js';
 import { checkFilled, numbersOf, rowPart } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
@@ -15,11 +15,15 @@ import { VisionHandler } from '../../handlers/vision-handler.js';
 
 export type { DepthMap } from './depth.js';
 
+/** DepthPro's output: degrees, one number for each photo. */
+const VIEW = 'field_of_view';
+
 /**
  * Estimates how far each pixel of a photo is, as transformers' pipeline `depth-estimation` does. The model's output is a
  * map, `[rows, height, width]` with or without an axis of one channel. It is interpolated to the size of the upright
- * photo, bicubically; what a step before the tensor added around the photo is cut off. The default transforms are those
- * of Depth Anything, for a square.
+ * photo, bicubically; what a step before the tensor added around the photo is cut off. Of a model with an output
+ * `field_of_view`, DepthPro, the map becomes distances by this view. The default transforms are those of Depth
+ * Anything, for a square.
  * @answer `{ width, height, depth, min, max }`: what the model predicts for each pixel, in the size of the image, and the
  *   range of it; `paintDepth` makes it an `ImageData`
  */
@@ -60,8 +64,10 @@ export class DepthEstimator extends VisionHandler<DepthMap> {
     const { name } = this.outputInfo;
     const output = numbersOf(outputs, name);
     checkFilled(name, output);
+    const rows = context.systemProperties.batchSize;
+    const views = Object.hasOwn(outputs, VIEW) ? numbersOf(outputs, VIEW) : undefined;
     return (index) => {
-      const part = rowPart(name, output, index, context.systemProperties.batchSize);
+      const part = rowPart(name, output, index, rows);
       const size = sizeOf(part.dims);
       if (!size)
         throw new TabServeError(
@@ -70,8 +76,9 @@ export class DepthEstimator extends VisionHandler<DepthMap> {
         );
       const data = toFloats(part);
       checkScores(data, 'logits', false);
-      const { columns, rows } = this.#lines(this.requirePlacement(index, context), size);
-      return depthMap({ data, ...size }, columns, rows);
+      const lines = this.#lines(this.requirePlacement(index, context), size);
+      const [view] = views ? toFloats(rowPart(VIEW, views, index, rows)) : [];
+      return depthMap({ data, ...size }, lines.columns, lines.rows, view);
     };
   }
 

@@ -1,5 +1,5 @@
 import type { OnArrayBuffer } from '../../../contract/tensors.js';
-import { bicubic, type Line, type NumberMap } from './bicubic.js';
+import { interpolate, type Line, type NumberMap } from './interpolate.js';
 import { transferResult } from '../../outputs/transfer.js';
 
 /** How far each pixel of a photo is; `paintDepth` of `tabserve` makes it an image for a canvas. */
@@ -8,7 +8,7 @@ export interface DepthMap {
   readonly height: number;
   /**
    * What the model predicts for each pixel, row-major. Whether that is a distance, and in which unit, or the inverse of
-   * one, where larger is nearer, depends on the model: of ZoeDepth and GLPN it is meters.
+   * one, where larger is nearer, depends on the model: of ZoeDepth, GLPN and DepthPro it is meters.
    */
   readonly depth: OnArrayBuffer<Float32Array>;
   /** The least of these numbers. */
@@ -17,9 +17,21 @@ export interface DepthMap {
   readonly max: number;
 }
 
-/** Returns a map in the size of a photo, and transfers its buffer to the page. */
-export function depthMap(map: NumberMap, columns: Line, rows: Line): DepthMap {
-  const depth = bicubic(map, columns, rows);
+/** The least and the largest inverse of a distance. */
+const INVERSE = { least: 1e-4, most: 1e4 } as const;
+
+/**
+ * Returns a map in the size of a photo, and transfers its buffer to the page.
+ * @param view the degrees that the photo shows across, of a model that predicts the inverse of a distance for a camera
+ *   of another view: `post_process_depth_estimation` of transformers' DepthProImageProcessor
+ */
+export function depthMap(map: NumberMap, columns: Line, rows: Line, view?: number): DepthMap {
+  const depth = interpolate(map, columns, rows, view === undefined ? 'bicubic' : 'bilinear');
+  if (view !== undefined) {
+    const scale = 2 * Math.tan((view * Math.PI) / 360);
+    for (let at = 0; at < depth.length; at++)
+      depth[at] = 1 / Math.min(Math.max(depth[at]! * scale, INVERSE.least), INVERSE.most);
+  }
   let min = Infinity;
   let max = -Infinity;
   for (const value of depth) {

@@ -4,7 +4,7 @@ import shutil
 import onnx
 import torch
 from transformers import (
-    DepthAnythingConfig, DepthAnythingForDepthEstimation, Dinov2Config, DPTConfig, DPTForDepthEstimation, DPTImageProcessor, GLPNConfig,
+    DepthAnythingConfig, DepthAnythingForDepthEstimation, DepthProConfig, DepthProForDepthEstimation, DepthProImageProcessor, Dinov2Config, DPTConfig, DPTForDepthEstimation, DPTImageProcessor, GLPNConfig,
     GLPNForDepthEstimation, GLPNImageProcessor, ZoeDepthConfig, ZoeDepthForDepthEstimation, ZoeDepthImageProcessor, BeitConfig, pipeline,
 )
 
@@ -43,6 +43,15 @@ def zoedepth():
         bin_configurations=[{"n_bins": 8, "min_depth": 0.001, "max_depth": 10.0, "name": "nyu"}]))
 
 
+ENCODER = {"model_type": "dinov2", "num_hidden_layers": 2, "hidden_size": 16, "num_attention_heads": 2, "mlp_ratio": 1, "patch_size": 4, "image_size": 32, "use_mask_token": False, "apply_layernorm": False, "reshape_hidden_states": False}
+
+
+def depth_pro():
+    return DepthProForDepthEstimation(DepthProConfig(
+        fusion_hidden_size=8, patch_size=32, intermediate_hook_ids=[1, 0], intermediate_feature_dims=[8, 8], scaled_images_ratios=[0.25, 0.5, 1.0], scaled_images_overlap_ratios=[0.0, 0.5, 0.25],
+        scaled_images_feature_dims=[8, 8, 8], use_fov_model=True, num_fov_head_layers=0, image_model_config=ENCODER, patch_model_config=ENCODER, fov_model_config=ENCODER))
+
+
 KEPT = {"keep_aspect_ratio": True, "ensure_multiple_of": 14, "size": {"height": 56, "width": 56}}
 MODELS = [
     ("depth-anything", depth_anything, lambda: DPTImageProcessor(**KEPT), 0.15),
@@ -50,6 +59,7 @@ MODELS = [
     ("depth-dpt", dpt, lambda: DPTImageProcessor(size={"height": 64, "width": 64}), 0.15),
     ("depth-dpt-dinov2", dpt_dinov2, lambda: DPTImageProcessor(do_resize=False, do_pad=True, size_divisor=14), 0.15),
     ("depth-glpn", glpn, GLPNImageProcessor, 0.3),
+    ("depth-pro", depth_pro, lambda: DepthProImageProcessor(size={"height": 128, "width": 128}), 0.15),
     ("depth-zoedepth", zoedepth, lambda: ZoeDepthImageProcessor(size={"height": 64, "width": 64}), 0.15),
 ]
 GPU = {"depth-glpn": ["webgpu"]}
@@ -59,10 +69,13 @@ def make():
     rows = []
     for repository, build, processor_class, scale in MODELS:
         processor = processor_class()
-        model = spread(build(), scale=scale)
+        # The first weights of DepthPro whose map has no 0, and a view of about 50 degrees.
+        model = spread(build(), 4 if repository == "depth-pro" else 0, scale=scale)
+        if repository == "depth-pro":
+            model.fov_model.head.layers[-1].bias.data.fill_(50)
         pipe = pipeline("depth-estimation", model=model, image_processor=processor)
         example = processor(photo(45, 34), return_tensors="pt")["pixel_values"]
-        export_graph(repository, model, [processor], example, ["predicted_depth"])
+        export_graph(repository, model, [processor], example, ["predicted_depth", *(["field_of_view"] if repository == "depth-pro" else [])], fixed=repository == "depth-pro")
         requests = []
         # The exporter fixes the grid of patches.
         for size in [(45, 34), (50, 36)]:

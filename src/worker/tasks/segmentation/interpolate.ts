@@ -24,14 +24,20 @@ interface Taps {
 }
 
 /**
- * Resamples a map by the cubic convolution of `torch.nn.functional.interpolate(…, mode='bicubic',
- * align_corners=False)`: without antialiasing, and beyond its edges the map has the numbers at the edge. The result may
- * have numbers a little beyond those of the map.
+ * Resamples a map as `torch.nn.functional.interpolate(…, align_corners=False)`: without antialiasing, and beyond its
+ * edges the map has the numbers at the edge. By the cubic convolution, the result may have numbers a little beyond those
+ * of the map.
  * @see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/UpSample.h `get_cubic_upsample_coefficients`
  */
-export function bicubic({ data, width, height }: NumberMap, columns: Line, rows: Line): OnArrayBuffer<Float32Array> {
-  const across = tapsOf(columns, width);
-  const down = tapsOf(rows, height);
+export function interpolate(
+  { data, width, height }: NumberMap,
+  columns: Line,
+  rows: Line,
+  kernel: 'bicubic' | 'bilinear' = 'bicubic',
+): OnArrayBuffer<Float32Array> {
+  const weigh = kernel === 'bicubic' ? cubic : linear;
+  const across = tapsOf(columns, width, weigh);
+  const down = tapsOf(rows, height, weigh);
   const lines = new Float64Array(height * columns.size);
   for (let y = 0; y < height; y++)
     for (let x = 0; x < columns.size; x++) {
@@ -50,20 +56,27 @@ export function bicubic({ data, width, height }: NumberMap, columns: Line, rows:
   return out;
 }
 
-function tapsOf({ size, scale, offset }: Line, mapSize: number): Taps {
+/** @param weigh returns the weights of four neighbors, the second of which lies `fraction` before the point */
+function tapsOf({ size, scale, offset }: Line, mapSize: number, weigh: (fraction: number) => readonly number[]): Taps {
   const at = new Int32Array(size * 4);
   const weights = new Float64Array(size * 4);
   for (let index = 0; index < size; index++) {
     const center = (index + 0.5) * scale + offset - 0.5;
     const first = Math.floor(center);
-    const fraction = center - first;
-    const four = [outer(fraction + 1), inner(fraction), inner(1 - fraction), outer(2 - fraction)];
-    four.forEach((weight, tap) => {
+    weigh(center - first).forEach((weight, tap) => {
       at[index * 4 + tap] = Math.min(Math.max(first + tap - 1, 0), mapSize - 1);
       weights[index * 4 + tap] = weight;
     });
   }
   return { at, weights };
+}
+
+function cubic(fraction: number): readonly number[] {
+  return [outer(fraction + 1), inner(fraction), inner(1 - fraction), outer(2 - fraction)];
+}
+
+function linear(fraction: number): readonly number[] {
+  return [0, 1 - fraction, fraction, 0];
 }
 
 /** Returns the weight of a pixel at a distance of at most 1. */
