@@ -26,6 +26,8 @@ const MODELS = [
   },
   { name: 'all-MiniLM-L6-v2', kind: 'vector', dtype: 'fp32', files: ['model'], prompts: [16, 250], rounds: 2 },
 ];
+/** A model of 89 MB with random weights: no package has those of a model that reads pictures. */
+const PHOTO = { name: 'llava-random', warmUps: 2, rounds: 8 };
 const RECORDING = '/models/vad/samples/platform.wav';
 const THREADS = [1, 2];
 /** Tokens of the answers of a conversation. */
@@ -56,10 +58,25 @@ export async function publishedRows(launch, url) {
         if (model.name === SMOL.name && model.dtype === 'fp32') rows.push(...(await turnRows(browser, url, threads)));
       }
     }
+    if (!existsSync(`${PUBLISHED}/${PHOTO.name}/onnx/vision_encoder.onnx`))
+      tell(`published: ${PHOTO.name} is skipped, because it was not made: npm run published:fetch`);
+    else rows.push(...(await photoRows(browser, url)));
     return rows;
   } finally {
     await browser.close();
   }
+}
+
+/** From a photo of 1280 × 960 and a question to the first token, with one thread. */
+async function photoRows(browser, url) {
+  const label = "published: a photo's first token";
+  const { times, texts } = await onPage(browser, url, (call) => call('firstOfPhoto', PHOTO));
+  tell(`${label}: ${JSON.stringify(texts)}`);
+  return [
+    row(`${label}, TabServe`, times.ours, 'ms'),
+    row(`${label}, a loop by hand`, times.byHand, 'ms'),
+    row(`${label}, over a loop by hand`, pairs(times.ours, times.byHand, over), '×', atMost(1.1, '×')),
+  ];
 }
 
 async function modelRows(browser, url, model, threads, bytes) {

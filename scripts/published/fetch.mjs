@@ -160,6 +160,8 @@ hub('whisper-tiny.en', (to) => {
   for (const part of ['encoder_model', 'decoder_model_merged'])
     run(PYTHON, [tool('quant.py'), `${to}onnx/${part}.onnx`, `${to}onnx`, part, 'q8']);
 });
+// With random weights: see its script.
+hub('llava-random', (to) => run(PYTHON, [tool('photo_model.py'), to]));
 
 /** Moves the graphs into `onnx/`: Optimum writes them beside the other files. */
 function intoOnnx(folder) {

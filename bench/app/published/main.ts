@@ -4,6 +4,7 @@
  */
 import { AutoModelForCausalLM, AutoTokenizer, env, pipeline } from '@huggingface/transformers';
 import { assess, load, type LiveText, type Sequence } from '../../../src/index.ts';
+import { firstOfPhoto } from './photo.ts';
 import { crowd, talk } from './turns.ts';
 
 export interface PublishedOptions {
@@ -156,4 +157,4 @@ async function estimate({ name, kind, dtype }: PublishedOptions): Promise<number
   return backends[0]!.memory!;
 }
 
-Object.assign(globalThis, { published: { open, answer, transcribe, live, estimate, talk, crowd } });
+Object.assign(globalThis, { published: { open, answer, transcribe, live, estimate, talk, crowd, firstOfPhoto } });
