@@ -19,8 +19,8 @@ export type AudioSamples =
     };
 
 /**
- * Sound that a handler takes: samples, or a WAV file. The page may also pass a file of another format: it decodes a
- * Blob that is an audio file by its type or its bytes.
+ * Sound that a handler takes: samples, or a file that a worker decodes: WAV, and where the browser has WebCodecs MP3,
+ * AAC, MP4, Ogg, FLAC and WebM. The page decodes other files before.
  */
 export type AudioInput = AudioSamples | Blob;
 

@@ -89,12 +89,16 @@ function meanOf(sample: AudioSample): Float32Array {
   return meanOfChannels(channels);
 }
 
-/** @param why a cause, or words for it */
+/** @param why words, or what the reader or the decoder has thrown */
 function undecodable(format: AudioFormat, why: unknown): TabServeError {
   if (why instanceof TabServeError) return why;
+  const words =
+    typeof why === 'string'
+      ? why
+      : `it is damaged, or of an encoding that this browser does not know (${messageOf(why).replace(/\.$/, '')})`;
   return new TabServeError(
     'invalid-input',
-    `The sound of the ${format} file cannot be decoded here: ${typeof why === 'string' ? why : messageOf(why)}. Convert it to WAV: ffmpeg -i FILE sound.wav`,
+    `The sound of the ${format} file cannot be decoded here: ${words}. Convert it to WAV: ffmpeg -i FILE sound.wav`,
     typeof why === 'string' ? {} : { cause: why },
   );
 }
