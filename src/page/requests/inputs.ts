@@ -61,7 +61,7 @@ export interface PrepareOptions {
  * | VideoFrame | a clone, which shares its pixels | yes |
  * | URL | a Blob, which the page downloads once | yes |
  * | AudioBuffer | a copy of its channels | yes |
- * | Blob that is an audio file by its type or its bytes, except WAV | the samples, which the page decodes | yes |
+ * | Blob that is an audio file of a format that no worker decodes here | the samples, which the page decodes | yes |
  * | Blob, File, string, number, … | itself | yes |
  * | `KeptInput` | its key, with a copy of the input if the worker does not know it | yes |
  * | typed array, DataView, ArrayBuffer, ImageData | a copy, which is transferred (a structured clone takes ten times as long) | yes |
