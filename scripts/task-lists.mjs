@@ -1,7 +1,7 @@
 // Makes the lists of the tasks from their classes: src/worker/tasks/FOLDER/index.ts, src/worker/tasks/index.ts,
-// src/worker/tasks/exports.ts, src/worker/tasks/architectures.ts, and for the gallery demo/any/handlers.ts. A file of a folder of tasks is a handler if its
+// src/worker/tasks/exports.ts, src/worker/tasks/architectures.ts, src/worker/tasks/compared.ts, and for the gallery demo/any/handlers.ts. A file of a folder of tasks is a handler if its
 // class has an `@answer` in its docblock; its `@sample` is an input, and params, with which the gallery begins.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { format } from 'oxfmt';
 
 const ROOT = new URL('../', import.meta.url);
@@ -173,6 +173,7 @@ ${(await Promise.all(entries)).join('\n')}
   const handlers = {};
   for (const { name, path, className } of sources) handlers[name] = (await load(path))[className];
   lists[`${WORKER}/tasks/architectures.ts`] = architectureList(handlers);
+  lists[`${WORKER}/tasks/compared.ts`] = comparedList();
   const options = JSON.parse(read('.oxfmtrc.json'));
   const formatted = await Promise.all(
     Object.entries(lists).map(async ([path, text]) => [path, (await format(path, text, options)).code]),
@@ -270,6 +271,48 @@ export function knownArchitecture(name: string): KnownArchitectures | undefined 
 export function taskOfArchitecture(name: string): string | undefined {
   const [, task] = /For([A-Z]\\w*)$/.exec(name) ?? [];
   return knownArchitecture(name)?.task ?? task?.replace(/\\B(?=[A-Z][a-z])/g, ' ').toLowerCase();
+}
+`;
+}
+
+/** The folders of tiny models, whose answers are compared with Python's. */
+const MODELS = ['tasks', 'generation', 'pictures', 'sounds'].map((name) => `test/models/${name}`);
+
+/** Returns the classes that tests compare with Python, by the rows of the tasks and by the models' own files. */
+export function comparedClasses() {
+  const found = new Set();
+  for (const folder of MODELS)
+    for (const name of readdirSync(new URL(folder, ROOT))) {
+      const path = `${folder}/${name}`;
+      if (existsSync(new URL(`${path}/config.json`, ROOT)))
+        for (const one of JSON.parse(read(`${path}/config.json`)).architectures ?? []) found.add(one);
+      if (folder === MODELS[0] && name.endsWith('.json'))
+        for (const { architecture } of JSON.parse(read(path)).rows) found.add(architecture);
+    }
+  return [...found].filter((name) => /^[A-Z]\w*$/.test(name)).toSorted();
+}
+
+/** Returns the list of the classes that are compared, by their endings. */
+function comparedList() {
+  const byEnding = {};
+  for (const name of comparedClasses()) {
+    const ending = /(?:For[A-Z]\w*|Model)$/.exec(name)?.[0] ?? '';
+    (byEnding[ending] ??= []).push(name.slice(0, name.length - ending.length));
+  }
+  const rows = Object.entries(byEnding).map(([ending, names]) => `'${ending}': '${names.join(' ')}',`);
+  return `/** The classes of models whose answers tests compare with Python's, ${MADE} and from \`test/models\`. */
+
+/** By the ends of their names: how these begin, separated by spaces. */
+const COMPARED: Readonly<Record<string, string>> = {
+${rows.join('\n')}
+};
+
+/** Returns whether a test compares the answers of a class with Python's. @param name of the class, as in config.json */
+export function isCompared(name: string): boolean {
+  return Object.entries(COMPARED).some(
+    ([ending, beginnings]) =>
+      name.endsWith(ending) && beginnings.split(' ').includes(name.slice(0, name.length - ending.length)),
+  );
 }
 `;
 }

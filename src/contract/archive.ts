@@ -153,6 +153,8 @@ export interface Archive {
   readonly integrity: Readonly<Record<string, Integrity>>;
   /** A warning: the handler that the caller has chosen is for another task than the model. */
   readonly contradiction?: string;
+  /** A warning: no test of ours compares the class of the model with Python. */
+  readonly uncompared?: string;
   /**
    * Paths in `integrity` that no file has had so far: they may be weights of a format that no engine has needed yet.
    */

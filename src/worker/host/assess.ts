@@ -49,11 +49,14 @@ async function handlerOf(
 }
 
 /** Returns where the name of a handler comes from that is there. */
-function reasonOf({ architecture, contradiction, isRepository }: Archive, chosen: string | undefined): string {
-  if (chosen !== undefined) return `The option handler names it. ${contradiction ?? ''}`.trimEnd();
+function reasonOf(
+  { architecture, contradiction, uncompared = '', isRepository }: Archive,
+  chosen: string | undefined,
+): string {
+  if (chosen !== undefined) return `The option handler names it. ${contradiction ?? uncompared}`.trimEnd();
   if (!isRepository) return "The archive's manifest names it.";
   const says = architecture === undefined ? '' : `: config.json names the architecture ${architecture}`;
-  return `It follows from the repository's files${says}.`;
+  return `It follows from the repository's files${says}. ${uncompared}`.trimEnd();
 }
 
 /** Returns the files of a part's model that are there. @throws `model-not-found` if there are none */

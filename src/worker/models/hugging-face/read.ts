@@ -13,6 +13,7 @@ import { withCrossEncoder } from './cross-encoder.js';
 import { prepared, TOKENIZER, type Prepared } from './inputs.js';
 import { hasProcessor, PREPROCESSOR, readProcessor } from './processor-file.js';
 import { knownArchitecture } from '../../tasks/architectures.js';
+import { isCompared } from '../../tasks/compared.js';
 import { TASKS } from '../../tasks/index.js';
 import { timmConfigOf, timmHandlerOf } from './timm.js';
 import { isRecord } from '../../../shared/schema.js';
@@ -139,6 +140,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     golden: [],
     integrity: {},
     ...contradictionOf(choice.handler, ownHandler, config),
+    ...(task && uncomparedOf(architecture)),
   };
   beginFiles(source, archive);
   return archive;
@@ -235,6 +237,14 @@ function contradictionOf(
   if (handler === ownHandler || !isOfTask || takesAny || serves) return {};
   return {
     contradiction: `By its config.json, the model is for ${ownHandler}, not ${handler}: its outputs may mean something else. Leave the option handler out, or set it to ${ownHandler}.`,
+  };
+}
+
+/** Says that no test compares the class with Python. A class of an app's own, or of no name, is not ours to judge. */
+function uncomparedOf(architecture: string | undefined): Pick<Archive, 'uncompared'> {
+  if (architecture === undefined || isCompared(architecture)) return {};
+  return {
+    uncompared: `No test of TabServe compares the class ${architecture} with Python: compare some answers of your own. Those that are compared: docs/tasks.md.`,
   };
 }
 
