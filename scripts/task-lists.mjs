@@ -24,6 +24,7 @@ const FACTS = [
   'main',
   'beside',
   'besideTypes',
+  'besideKeys',
   'divided',
   'besideModel',
   'nodes',

@@ -114,7 +114,7 @@ export type {
   Probe,
   Skipped,
 } from './contract/backends.js';
-export type { Context, Handler, InputKind, ModelInfo, Params, ResultKind } from './contract/handler.js';
+export type { Context, Handler, InputKind, Medium, ModelInfo, Params, ResultKind } from './contract/handler.js';
 export type {
   ExplainParamsOf,
   ExplanationOf,

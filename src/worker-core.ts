@@ -89,6 +89,7 @@ export type {
   HandlerClass,
   InputKind,
   MaybePromise,
+  Medium,
   NodeHandler,
   Params,
   ResultKind,

@@ -80,7 +80,7 @@ BARE = ("MODEL", "IMAGE", "TEXT_ENCODING")
 # Tasks of which a handler runs these classes only: the others have other inputs or files.
 ONLY = {
     "speech_to_text": ("WhisperForConditionalGeneration", "MoonshineForConditionalGeneration"),
-    "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Qwen3_5", "Qwen3_5Moe", "Lfm2Vl", "Gemma3", "Llava", "FastVlm", "GlmOcr", "LightOnOcr")),
+    "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Qwen3_5", "Qwen3_5Moe", "Lfm2Vl", "Gemma3", "Gemma4", "Llava", "FastVlm", "GlmOcr", "LightOnOcr")),
     "promptable_segmenter": ("SamModel", "Sam2Model", "Sam3TrackerModel", "EdgeTamModel"),
     "zero_shot_image_classifier": ("CLIPModel", "MetaClip2Model", "SiglipModel", "AltCLIPModel", "ChineseCLIPModel"),
     "text_to_speech": ("SpeechT5ForTextToSpeech",),

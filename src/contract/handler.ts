@@ -210,6 +210,9 @@ export interface Handler {
 /** What a handler takes as a row: an image, a text, audio, a text or one of the others, or tensors for the model's inputs. */
 export type InputKind = 'image' | 'text' | 'image-or-text' | 'audio' | 'audio-or-text' | 'tensors';
 
+/** What the messages of a conversation may have besides texts: pictures, or sound. */
+export type Medium = 'image' | 'audio';
+
 /** What a handler makes of a row, as far as OpenAI's API asks for it. */
 export type ResultKind = 'text' | 'vector' | 'ranking' | 'transcript' | 'speech';
 
@@ -234,6 +237,8 @@ export interface ModelInfo {
   readonly handler: string;
   /** Missing if the handler's class, and those that it extends, do not say it in `static takes`. */
   readonly takes?: InputKind | undefined;
+  /** What the messages of a conversation may have besides texts; missing if the model reads no conversations, or texts alone. */
+  readonly media?: readonly Medium[];
   /** Missing if it is something else, or the class does not say it in `static makes`. */
   readonly makes?: ResultKind | undefined;
   /** The values of the param `result`; none if the handler has no such param, or a `postprocess` of its own. */

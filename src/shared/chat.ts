@@ -1,5 +1,6 @@
 /** Conversations, as `text_generator` takes them. */
 import { invalidInput, type TabServeError } from '../contract/errors.js';
+import type { Medium } from '../contract/handler.js';
 import { isPlainObject } from './is-plain-object.js';
 import { wrongValue } from './read-options.js';
 
@@ -31,9 +32,6 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** What contents may have besides texts: pictures, or sound. */
-export type Medium = 'image' | 'audio';
-
 /** A picture, or sound, in a content: under the key that its type names. */
 interface MediumPart {
   readonly type: Medium;
@@ -44,52 +42,58 @@ interface MediumPart {
 /**
  * Checks a conversation, whose contents are texts or lists of parts. Calls of tools that are none, null or an empty list,
  * are left out: templates ask whether there are any.
- * @param medium what the model takes besides texts
+ * @param media what the model takes besides texts
  * @throws `invalid-input` naming what a conversation must be, and what was given
  */
-export function readChat({ messages, tools }: Asked, medium?: Medium): Chat {
+export function readChat({ messages, tools }: Asked, media: readonly Medium[] = []): Chat {
   if (!Array.isArray(messages) || messages.length === 0)
     throw wrongValue('messages', 'a list of { role, content } with at least one', messages);
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrongValue('tools', 'a list', tools);
   return {
     tools: tools ?? undefined,
-    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`, medium)),
+    messages: messages.map((message: unknown, at) => readMessage(message, `messages[${at}]`, media)),
   };
 }
 
 /** Reads a message. Only a message that calls tools may have no content. */
-function readMessage(message: unknown, where: string, medium: Medium | undefined): ChatMessage {
+function readMessage(message: unknown, where: string, media: readonly Medium[]): ChatMessage {
   if (!isPlainObject(message) || typeof message['role'] !== 'string')
     throw wrongValue(where, '{ role, content }', message);
   const { role, content, tool_calls: calls, ...others } = message;
   const isEmpty = (content === undefined || content === null) && 'tool_calls' in message;
   const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
-  const read = isEmpty ? content : readContent(content, `${where}.content`, medium);
+  const read = isEmpty ? content : readContent(content, `${where}.content`, media);
   return { ...others, role: role as string, content: read, ...(hasCalls && { tool_calls: calls }) };
 }
 
 function readContent(
   content: unknown,
   where: string,
-  medium: Medium | undefined,
+  media: readonly Medium[],
 ): string | readonly (TextPart | MediumPart)[] {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content) || content.length === 0)
     throw wrongValue(where, "a text, or a list of { type: 'text', text } with at least one", content);
   for (const [at, part] of content.entries()) {
     if (isPlainObject(part) && part['type'] === 'text' && typeof part['text'] === 'string') continue;
-    if (medium && isPlainObject(part) && part['type'] === medium) {
-      if (isObject(part[medium])) continue;
-      throw wrongMedium(part[medium], `${where}[${at}].${medium}`, medium);
-    }
-    const expected = medium
-      ? `{ type: 'text', text } or { type: '${medium}', ${medium} }`
-      : 'a part of type "text": this model reads texts alone';
     const type = isPlainObject(part) ? (part['type'] ?? part) : part;
-    const { message } = wrongValue(`${where}[${at}]`, expected, type);
-    throw invalidInput(message + remedyFor(String(type), medium));
+    const medium = media.find((one) => one === type);
+    if (medium) {
+      const given = (part as Record<string, unknown>)[medium];
+      if (isObject(given)) continue;
+      throw wrongMedium(given, `${where}[${at}].${medium}`, medium);
+    }
+    const { message } = wrongValue(`${where}[${at}]`, expectedOf(media), type);
+    throw invalidInput(message + remedyFor(String(type), media));
   }
   return content as readonly (TextPart | MediumPart)[];
+}
+
+/** Says what a part of a content may be. */
+function expectedOf(media: readonly Medium[]): string {
+  if (media.length === 0) return 'a part of type "text": this model reads texts alone';
+  const parts = ['text', ...media].map((one) => `{ type: '${one}', ${one} }`);
+  return `${parts.slice(0, -1).join(', ')} or ${parts.at(-1)!}`;
 }
 
 /** What the key of a medium takes: the types of `ClientInput` have the rest. */
@@ -113,8 +117,8 @@ const REMEDIES: readonly (readonly [Medium | 'video', string])[] = [
 ];
 
 /** @param type that of a part, such as `image`, or OpenAI's `image_url` */
-function remedyFor(type: string, medium: Medium | undefined): string {
-  return REMEDIES.find(([name]) => name !== medium && type.includes(name))?.[1] ?? '';
+function remedyFor(type: string, media: readonly string[]): string {
+  return REMEDIES.find(([name]) => !media.includes(name) && type.includes(name))?.[1] ?? '';
 }
 
 function isObject(value: unknown): boolean {
@@ -163,18 +167,24 @@ function parseArguments(text: string, where: string): unknown {
   throw wrongValue(`${where}.function.arguments`, 'a text of JSON with an object', text);
 }
 
-/** Returns a conversation without its pictures or its sound, whose parts stay, and what was in them in its order. */
-export function takeMedia(
-  { messages, ...chat }: Chat,
-  medium: Medium,
-): { readonly chat: Chat; readonly media: readonly unknown[] } {
-  const media: unknown[] = [];
+/** A picture or a recording of a conversation. */
+export interface TakenMedium {
+  readonly medium: Medium;
+  readonly value: unknown;
+}
+
+/** Returns a conversation without its pictures and its sound, whose parts stay, and what was in them in its order. */
+export function takeMedia({ messages, ...chat }: Chat): {
+  readonly chat: Chat;
+  readonly media: readonly TakenMedium[];
+} {
+  const media: TakenMedium[] = [];
   const others = messages.map((message) => {
     if (!Array.isArray(message.content)) return message;
     const content = (message.content as readonly (TextPart | MediumPart)[]).map((part) => {
-      if (part.type !== medium) return part;
-      media.push(part[medium]);
-      return { type: medium };
+      if (part.type === 'text') return part;
+      media.push({ medium: part.type, value: part[part.type] });
+      return { type: part.type };
     });
     return { ...message, content };
   });

@@ -57,6 +57,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/audio/fourier.': 'sounds',
   'worker/audio/decibel-mel.': 'sounds',
   'worker/audio/filter-bank.': 'sounds',
+  'worker/audio/gemma4-mel.': 'sounds',
   'worker/audio/granite-mel.': 'sounds',
   'worker/audio/log-mel.': 'sounds',
   'worker/audio/mel-': 'sounds',

@@ -5,11 +5,16 @@ import type { MelFilter } from './mel-filters.js';
 export class MelPowers {
   readonly #fourier: Fourier;
   readonly #filters: readonly MelFilter[];
+  readonly #exponent: 1 | 2;
 
-  /** @param size of a frame's Fourier transform, an even number that `Fourier` takes */
-  constructor(size: number, filters: readonly MelFilter[]) {
+  /**
+   * @param size of a frame's Fourier transform, an even number that `Fourier` takes
+   * @param exponent 1 if magnitudes count in place of powers, their squares
+   */
+  constructor(size: number, filters: readonly MelFilter[], exponent: 1 | 2 = 2) {
     this.#fourier = new Fourier(size);
     this.#filters = filters;
+    this.#exponent = exponent;
   }
 
   /**
@@ -38,7 +43,8 @@ export class MelPowers {
           const mirror = (size - bin) % size;
           const a = real[bin]! + sign * real[mirror]!;
           const b = imaginary[bin]! - sign * imaginary[mirror]!;
-          power[bin] = (a * a + b * b) / 4;
+          const square = (a * a + b * b) / 4;
+          power[bin] = this.#exponent === 2 ? square : Math.sqrt(square);
         }
         for (const [mel, { first, weights }] of this.#filters.entries()) {
           let sum = 0;

@@ -152,8 +152,8 @@ export class Decoder {
 
   /** Returns the positions of tokens on three axes, as models of pictures count them. */
   #positionsOf(row: readonly number[]): Positions {
-    const pictures = this.#embedder?.pictures?.vectors;
-    if (pictures) return pictures.positionsOf(row);
+    const vectors = this.#embedder?.vectors;
+    if (vectors) return vectors.positionsOf(row);
     const same = range(0, row.length);
     return [same, same, same];
   }

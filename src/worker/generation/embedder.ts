@@ -12,20 +12,13 @@ export const EMBED_TOKENS = 'embed_tokens';
 /** The decoder's input of which a picture's vectors are a part. */
 export const EMBEDDINGS = 'inputs_embeds';
 
-/** What stands for pictures in a prompt. */
-interface Pictures {
-  readonly vectors: SoftTokens;
-  /** The token that the vectors replace. */
-  readonly token: number;
-}
-
 /** The embeddings of a decoder's tokens. */
 export class Embedder {
   readonly #session: Session;
   readonly #ids: TensorInfo;
   readonly #read: readonly TensorInfo[];
-  /** Of a model that reads pictures. */
-  pictures: Pictures | undefined;
+  /** Of a model that reads pictures, or hears. */
+  vectors: SoftTokens | undefined;
 
   /** @throws `model-config` if its outputs are not what the decoder reads */
   constructor(session: Session, { embeddings }: DecoderInterface) {
@@ -53,15 +46,16 @@ export class Embedder {
    * frees them.
    */
   async run(rows: readonly (readonly number[])[], signal?: AbortSignal): Promise<Tensors> {
-    const { pictures } = this;
     const numbers = rows.flat();
-    const vectors = numbers.map((number) => pictures?.vectors.vectorOf(number));
-    const hasVectors = vectors.some((vector) => vector !== undefined);
-    const tokens = hasVectors ? numbers.map((number, at) => (vectors[at] ? pictures!.token : number)) : numbers;
+    const found = numbers.map((number) => this.vectors?.vectorOf(number));
+    const hasVectors = found.some((one) => one !== undefined);
+    const tokens = hasVectors ? numbers.map((number, at) => found[at]?.token ?? number) : numbers;
     const ids = integers(this.#ids.dtype, [rows.length, numbers.length / rows.length], tokens);
     const outputs = await this.#session.run({ [this.#ids.name]: ids }, { signal, keep: !hasVectors });
     const read = Object.fromEntries(this.#read.map(({ name }) => [name, outputs[name]!] as const));
-    return hasVectors ? { ...read, [EMBEDDINGS]: withVectors(read[EMBEDDINGS]!, vectors) } : read;
+    if (!hasVectors) return read;
+    const vectors = found.map((one) => one?.vector);
+    return { ...read, [EMBEDDINGS]: withVectors(read[EMBEDDINGS]!, vectors) };
   }
 
   /** Returns noise in place of the vectors of one token; undefined if the decoder does not declare their sizes. */

@@ -1,4 +1,4 @@
-/** Vectors that stand in a prompt in place of tokens: what a model has made of a picture. */
+/** Vectors that stand in a prompt in place of tokens: what a model has made of a picture or of sound. */
 import type { KeptValues } from '../../contract/kept-values.js';
 import type { Tensor } from '../../contract/tensors.js';
 import { toFloats } from '../tensors/tensors.js';
@@ -6,10 +6,12 @@ import { toFloats } from '../tensors/tensors.js';
 /** Numbers from here on are no tokens of a vocabulary: each stands for one vector. */
 const FIRST = 2 ** 32;
 
-/** A picture that becomes vectors. */
+/** A picture that becomes vectors. The same is done with recordings. */
 export interface SoftSource {
   /** The same for the same picture alone. */
   readonly key: string;
+  /** The token that each vector replaces. */
+  readonly token: number;
   /** How many vectors it becomes. */
   readonly count: number;
   /** How many rows and columns of vectors it has, if they have positions by both. */
@@ -51,10 +53,11 @@ export class SoftTokens {
    * Returns the numbers of a picture's vectors, which stay until `release`.
    * @param make makes the vectors, if they are not cached
    */
-  async hold({ key, count, grid }: SoftSource, make: () => Promise<Tensor>): Promise<SoftPicture> {
+  async hold({ key, token, count, grid }: SoftSource, make: () => Promise<Tensor>): Promise<SoftPicture> {
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = { key, first: this.#next, count, users: 0, vectors: make().then(toFloats), ...(grid && { grid }) };
+      const vectors = make().then(toFloats);
+      entry = { key, token, first: this.#next, count, users: 0, vectors, ...(grid && { grid }) };
       this.#next += count;
       this.#entries.set(key, entry);
     }
@@ -79,12 +82,12 @@ export class SoftTokens {
     if (!this.#kept.has(entry)) this.#forget(entry);
   }
 
-  /** Returns the vector of a number; undefined for a token of the vocabulary. */
-  vectorOf(number: number): Float32Array | undefined {
+  /** Returns the vector of a number, and the token that it replaces; undefined for a token of the vocabulary. */
+  vectorOf(number: number): { readonly vector: Float32Array; readonly token: number } | undefined {
     const entry = this.#entryOf(number);
     if (!entry) return undefined;
     const [size, at] = [entry.data!.length / entry.count, number - entry.first];
-    return entry.data!.subarray(at * size, (at + 1) * size);
+    return { vector: entry.data!.subarray(at * size, (at + 1) * size), token: entry.token };
   }
 
   /** Returns the positions of a prompt, on three axes. A picture's vectors stand side by side, and texts after them. */

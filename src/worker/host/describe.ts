@@ -1,4 +1,4 @@
-import type { Context, Handler, ModelInfo } from '../../contract/handler.js';
+import type { Context, Handler, Medium, ModelInfo } from '../../contract/handler.js';
 import type { Session, TensorInfo } from '../../contract/tensors.js';
 import { atNode, messageOf, TabServeError } from '../../contract/errors.js';
 import { kindsOf, resultFormsOf } from '../handlers/descriptor.js';
@@ -10,6 +10,7 @@ interface Describable extends Handler {
   readonly model?: Session;
   readonly mapping?: unknown;
   readonly contextLength?: number;
+  readonly media?: readonly Medium[];
   describeHandle?(context: Context): Promise<unknown>;
 }
 
@@ -26,7 +27,7 @@ export async function describe(handlers: readonly OpenHandler[], name: string): 
 
 /** Describes a handler's model, with what its `describeHandle` returns. @throws `not-cloneable` */
 async function describeModel(handler: Handler, name: string, context: Context): Promise<ModelInfo> {
-  const { model, mapping, contextLength } = handler as Describable;
+  const { model, mapping, contextLength, media } = handler as Describable;
   const customizedMetadata = await (handler as Describable).describeHandle?.(context);
   try {
     structuredClone(customizedMetadata);
@@ -40,6 +41,7 @@ async function describeModel(handler: Handler, name: string, context: Context): 
   return {
     handler: name,
     ...kindsOf(handler),
+    ...(media && { media }),
     resultForms: resultFormsOf(handler),
     inputs: model?.inputs,
     outputs: model?.outputs.map(({ name, dtype, dims }) => ({ name, dtype, dims })),

@@ -82,7 +82,7 @@ def picture(width, height, seed):
     return Image.fromarray(np.round(values * 255).astype(np.uint8))
 
 
-PICTURES = {"wide.png": picture(50, 32, 1), "tall.png": picture(23, 61, 2), "small.png": picture(9, 8, 3)}
+PICTURES = {"wide.png": picture(50, 32, 1), "tall.png": picture(23, 61, 2), "small.png": picture(9, 8, 3), "narrow.png": picture(200, 2, 4)}
 
 
 def spread(model, seed):

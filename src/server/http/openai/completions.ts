@@ -13,7 +13,7 @@ import { CHAT, COMPLETION, type Form } from './forms.js';
 import { readGenerated } from './generated.js';
 import { CHAT_FIELDS, chatParamsOf } from './chat-params.js';
 import { conversationOf, textsOf } from './inputs.js';
-import { checkMakes, checkTakesMessages, mediumOf } from './models.js';
+import { checkMakes, checkTakesMessages, mediaOf } from './models.js';
 import { paramsOf, type ReadParams } from './params.js';
 import { wrongField, wrongValue, type Body } from './request.js';
 import { streamOptionsOf, type StreamOptions } from './stream-options.js';
@@ -34,7 +34,7 @@ export async function chatCompletions(
   const params = { ...read.params, ...own.params };
   const fields = new Map([...read.fields, ...own.fields]);
   const asked = { params, fields, body, served, request, context };
-  return await complete(CHAT, [conversationOf(body, mediumOf(served))], asked);
+  return await complete(CHAT, [conversationOf(body, mediaOf(served))], asked);
 }
 
 export async function completions(

@@ -1,6 +1,7 @@
 /** The conversation or the texts of a request, as handlers of texts take them. */
 import { asTabServeError } from '../../../contract/errors.js';
-import { readChat, type Chat, type Medium } from '../../../shared/chat.js';
+import type { Medium } from '../../../contract/handler.js';
+import { readChat, type Chat } from '../../../shared/chat.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import { withImages, withSounds } from './pictures.js';
 import { FieldError, wrongField, wrongValue, type Body } from './request.js';
@@ -8,19 +9,21 @@ import { FieldError, wrongField, wrongValue, type Body } from './request.js';
 /**
  * Returns the conversation of a request. A developer message counts as a system message, and one that calls tools may
  * have null as its content.
- * @param medium what its contents may have besides texts
+ * @param media what its contents may have besides texts
  * @throws `invalid-input` naming the part that is wrong, such as `messages[0].content`
  */
-export function conversationOf({ messages, tools, tool_choice: choice }: Body, medium: Medium | undefined): Chat {
+export function conversationOf({ messages, tools, tool_choice: choice }: Body, media: readonly Medium[]): Chat {
   try {
-    const read = (message: unknown, at: number): unknown => messageOf(message, `messages[${at}]`, medium);
+    const read = (message: unknown, at: number): unknown => messageOf(message, `messages[${at}]`, media);
     if (Array.isArray(tools)) tools.forEach(checkTool);
-    const chat = readChat({ messages: Array.isArray(messages) ? messages.map(read) : messages, tools }, medium);
+    const chat = readChat({ messages: Array.isArray(messages) ? messages.map(read) : messages, tools }, media);
     return { messages: chat.messages, ...(chat.tools?.length && choice !== 'none' && { tools: chat.tools }) };
   } catch (cause) {
     if (cause instanceof FieldError) throw cause;
-    const { message: own } = asTabServeError(cause);
-    const message = medium ? own.replace(`{ type: '${medium}', ${medium} }`, OWN_PARTS[medium]) : own;
+    const message = media.reduce(
+      (own, medium) => own.replace(`{ type: '${medium}', ${medium} }`, OWN_PARTS[medium]),
+      asTabServeError(cause).message,
+    );
     const [field = ''] = /^[^:]+/.exec(message) ?? [];
     throw new FieldError(field, message, cause, 'invalid_value');
   }
@@ -40,16 +43,20 @@ function checkTool(tool: unknown, at: number): void {
     throw wrongValue(`tools[${at}].function`, '{ name, description, parameters }', called);
 }
 
-function messageOf(message: unknown, where: string, medium: Medium | undefined): unknown {
+function messageOf(message: unknown, where: string, media: readonly Medium[]): unknown {
   if (!isPlainObject(message)) return message;
   const { role, content, tool_calls: calls } = message;
-  const withMedia = medium === 'audio' ? withSounds : withImages;
-  const hasParts = medium && Array.isArray(content);
   return {
     ...message,
     role: role === 'developer' ? 'system' : role,
-    content: role === 'assistant' && calls ? (content ?? '') : hasParts ? withMedia(content, where) : content,
+    content: role === 'assistant' && calls ? (content ?? '') : withMedia(content, where, media),
   };
+}
+
+function withMedia(content: unknown, where: string, media: readonly Medium[]): unknown {
+  if (!Array.isArray(content)) return content;
+  const withPictures = media.includes('image') ? withImages(content, where) : content;
+  return media.includes('audio') ? withSounds(withPictures, where) : withPictures;
 }
 
 /** The maximum number of texts of one request: they run as one batch. OpenAI's limit. */

@@ -1,6 +1,5 @@
 /** Which models answer a request: one of another kind is refused before it runs. */
-import type { ResultKind } from '../../../contract/handler.js';
-import type { Medium } from '../../../shared/chat.js';
+import type { Medium, ResultKind } from '../../../contract/handler.js';
 import type { ServedVersion } from '../../served-version.js';
 import { IS_BUILT_IN } from '../built-in.js';
 import { FieldError } from './request.js';
@@ -28,8 +27,8 @@ export function checkTakesMessages({ options: { name, description } }: ServedVer
 }
 
 /** Returns what a model takes in a conversation besides texts. */
-export function mediumOf({ options: { description } }: ServedVersion): Medium | undefined {
-  return description.takes === 'image-or-text' ? 'image' : description.takes === 'audio-or-text' ? 'audio' : undefined;
+export function mediaOf({ options: { description } }: ServedVersion): readonly Medium[] {
+  return description.media ?? [];
 }
 
 /** Returns the error for a model that makes something else. */

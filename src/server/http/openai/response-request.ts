@@ -7,7 +7,7 @@ import { chatParamsOf } from './chat-params.js';
 import { inFieldNames } from './field-names.js';
 import { topOfResponse } from './logprobs.js';
 import { conversationOf } from './inputs.js';
-import { mediumOf } from './models.js';
+import { mediaOf } from './models.js';
 import { paramsOf } from './params.js';
 import { checkKnown, FieldError, unknownField, withoutNull, wrongField, wrongValue, type Body } from './request.js';
 import {
@@ -94,7 +94,7 @@ export function readRequest(body: Body, served: ServedVersion): ResponseRequest 
     const { params, fields } = chatParamsOf(chat);
     const all = new Map([...shared.fields, ...fields, ['topLogprobs', 'include'] as const]);
     return {
-      input: conversationOf(chat, mediumOf(served)),
+      input: conversationOf(chat, mediaOf(served)),
       params: { ...shared.params, ...params, ...(topLogprobs !== undefined && { topLogprobs }) },
       items,
       echo: echoOf(body),

@@ -22,7 +22,12 @@ const MAIN = 'decoder';
 /** Returns the files beside a task's model: none unless the model is divided. */
 export function besideOf(
   { paths }: Source,
-  { beside = {}, besideTypes = {}, divided = [] }: Pick<HuggingFaceTask, 'beside' | 'besideTypes' | 'divided'>,
+  {
+    beside = {},
+    besideTypes = {},
+    besideKeys = {},
+    divided = [],
+  }: Pick<HuggingFaceTask, 'beside' | 'besideTypes' | 'besideKeys' | 'divided'>,
   json: Json,
 ): Nodes {
   const architecture = architectureOf(json);
@@ -31,7 +36,10 @@ export function besideOf(
   const isThere = (name: string): boolean =>
     !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
   const isOfType = (node: string): boolean => besideTypes[node]?.includes(json['model_type'] as string) ?? true;
-  return Object.fromEntries(Object.entries(beside).filter(([node, names]) => isOfType(node) && names.some(isThere)));
+  const hasPart = (node: string): boolean => !besideKeys[node] || isRecord(json[besideKeys[node]]);
+  return Object.fromEntries(
+    Object.entries(beside).filter(([node, names]) => isOfType(node) && hasPart(node) && names.some(isThere)),
+  );
 }
 
 /** Returns all nodes of a task whose precisions `engine.dtype` can choose; undefined if it has a single model. */

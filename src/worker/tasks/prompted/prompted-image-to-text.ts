@@ -156,8 +156,7 @@ export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInpu
     this.#banned = await bannedPhrases(context.files);
     this.#marks = specialTokensOf(this.tokenizer, NO_TEXT);
     this.#vectors = new SoftTokens(context.kept);
-    // Each number is replaced by a vector: the token is any.
-    this.embedder.pictures = { vectors: this.#vectors, token: 0 };
+    this.embedder.vectors = this.#vectors;
     this.initialized = true;
   }
 
@@ -247,7 +246,8 @@ export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInpu
   async #encode({ tokens, feeds, key }: FlorencePrompt, signal: AbortSignal): Promise<Tensor> {
     let picture: SoftPicture | undefined;
     try {
-      picture = await this.#vectors.hold({ key, count: this.#count }, () => this.#see(feeds, signal));
+      // Every number becomes a vector: the token is any.
+      picture = await this.#vectors.hold({ key, token: 0, count: this.#count }, () => this.#see(feeds, signal));
       const { first, count } = picture;
       const numbers = tokens.map((token, at) => (at < count ? first + at : token));
       const { [EMBEDDINGS]: vectors } = await this.embedder!.run([numbers], signal);

@@ -1,34 +1,40 @@
+import type { Files } from '../../../contract/archive.js';
+import type { AudioInput } from '../../../contract/audio.js';
 import type { Context, InputKind } from '../../../contract/handler.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
-import type { ImageInput } from '../../../contract/images.js';
-import type { Tensor, Tensors } from '../../../contract/tensors.js';
-import { hashOf } from '../../../shared/hash.js';
-import type { ConfigSchema } from '../../../shared/schema.js';
+import type { DecodedImage, ImageInput } from '../../../contract/images.js';
+import { isRecord, type ConfigSchema } from '../../../shared/schema.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ChatMessage } from '../../../shared/chat.js';
 import { CHAT_TEMPLATE, TOOL_TEMPLATE } from '../../generation/chat.js';
 import { EMBED_TOKENS } from '../../generation/embedder.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
 import { specialTokensOf } from '../../generation/special-tokens.js';
+import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 import type { GenerationConfig } from '../../handlers/generation-handler.js';
 import type { StateConfig } from '../../handlers/state-config.js';
 import type { VisionConfig, VisionParams } from '../../handlers/vision-params.js';
-import type { PictureReader, ReadPicture } from './picture-reader.js';
+import { AUDIO_ENCODER, hearingOf } from './hearing.js';
 import { PREPROCESSOR, PROCESSOR, readerOf } from './picture-readers.js';
 import { IMAGE_TEXT_TO_TEXT_SCHEMA } from './schemas.js';
-import { SoftTextGenerator, type SoftPart } from './soft-text-generator.js';
+import type { Sense } from './sense.js';
+import { sightOf, VISION_ENCODER } from './sight.js';
+import { SoftTextGenerator } from './soft-text-generator.js';
+import { soundReaderOf } from './sound-readers.js';
 import type { Rendered, TextGeneratorInput, TextGeneratorParams } from './text-generator.js';
 
-const ENCODER = 'vision_encoder';
+/** The key of `config.json` that a model has that also hears. */
+const AUDIO_CONFIG = 'audio_config';
 /** Begins a page that Docling reads, as granite-docling writes it. */
 const DOCTAG = '<doctag>';
 
-/** A part of a message: a text, or a picture. */
+/** A part of a message: a text, a picture, or sound for a model that hears. */
 export type ImageTextPart =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image'; readonly image: ImageInput };
+  | { readonly type: 'image'; readonly image: ImageInput }
+  | { readonly type: 'audio'; readonly audio: AudioInput };
 
-/** A message whose content may have pictures. */
+/** A message whose content may have pictures, and sound for a model that hears. */
 export interface ImageTextMessage extends ChatMessage {
   readonly content: string | readonly ImageTextPart[];
 }
@@ -42,20 +48,25 @@ export type ImageTextToTextInput =
 export interface ImageTextToTextParams extends TextGeneratorParams, VisionParams {}
 
 /**
- * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen3.5, LFM2-VL, Gemma 3,
- * Llava or FastVLM: the next message of a conversation whose contents are texts and pictures.
+ * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen3.5, LFM2-VL, Gemma 3 and 4,
+ * Llava or FastVLM: the next message of a conversation whose contents are texts and pictures, and sound for a Gemma 4
+ * that hears.
  *
- * The model is three files: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
- * tiles or patches, and the decoder reads both. What the encoder has made of a picture stays in the worker for the next question.
+ * The model is three files, or four: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
+ * tiles or patches, that of sound those of recordings, and the decoder reads them. What an encoder has made stays in the
+ * worker for the next question.
  * Everything else is as in `text_generator`, which runs the same repositories without the encoder: pass
- * `handler: 'text_generator'`, and no picture's weights are downloaded.
+ * `handler: 'text_generator'`, and no encoder's weights are downloaded.
  * @sample { "params": { "maxNewTokens": 40 } }
- * @input a conversation `{ messages }`, whose contents may have parts `{ type: 'image', image }`; or a text
+ * @input a conversation `{ messages }`, whose contents may have parts `{ type: 'image', image }`, and `{ type: 'audio', audio }` for a model that hears; or a text
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
 export class ImageTextToText extends SoftTextGenerator {
   declare readonly paramsType?: ImageTextToTextParams;
-  declare readonly configType?: GenerationConfig & StateConfig & Pick<VisionConfig, 'maxImagePixels'>;
+  declare readonly configType?: GenerationConfig &
+    StateConfig &
+    Pick<VisionConfig, 'maxImagePixels'> &
+    Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'image-or-text';
 
@@ -70,6 +81,7 @@ export class ImageTextToText extends SoftTextGenerator {
       'Qwen3_5MoeForConditionalGeneration',
       'Lfm2VlForConditionalGeneration',
       'Gemma3ForConditionalGeneration',
+      'Gemma4ForConditionalGeneration',
       'LlavaForConditionalGeneration',
       'GlmOcrForConditionalGeneration',
       'LightOnOcrForConditionalGeneration',
@@ -78,7 +90,12 @@ export class ImageTextToText extends SoftTextGenerator {
       'FastVlmForConditionalGeneration',
     ],
     models: ['decoder_model_merged'],
-    beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [ENCODER]: [ENCODER] },
+    beside: {
+      [EMBED_TOKENS]: [EMBED_TOKENS],
+      [VISION_ENCODER]: [VISION_ENCODER],
+      [AUDIO_ENCODER]: [AUDIO_ENCODER],
+    },
+    besideKeys: { [AUDIO_ENCODER]: AUDIO_CONFIG },
     divided: ['LlavaQwen2ForCausalLM'],
     processor: 'tokenizer',
     generates: true,
@@ -93,23 +110,19 @@ export class ImageTextToText extends SoftTextGenerator {
 
   static override readonly schema: ConfigSchema = IMAGE_TEXT_TO_TEXT_SCHEMA;
 
-  #reader!: PictureReader;
   /** The special tokens that are part of an answer: tags. */
   #tags: readonly string[] = [];
 
   /**
-   * Opens the three models, and loads the tokenizer, the chat template and the rules for pictures.
+   * Opens the models, and loads the tokenizer, the chat template and the rules for pictures and sound.
    * @throws what `text_generator` throws; `model-config` if the files do not say how pictures are read
    */
   override async initialize(context: Context): Promise<void> {
-    this.#reader = await readerOf(context.files);
-    await this.open(context, { ...this.#reader, medium: 'image', one: 'a picture', many: 'pictures', node: ENCODER });
+    const { files, warn } = context;
+    const senses: Sense[] = [sightOf(await readerOf(files), (...given) => this.#decode(...given))];
+    if (await hears(files)) senses.push(hearingOf(await soundReaderOf(files, warn), () => this.hearingLimits));
+    await this.open(context, senses);
     if (this.tokenizer.idOf(DOCTAG) !== undefined) this.#tags = specialTokensOf(this.tokenizer, new Set());
-  }
-
-  /** Returns inputs for one token; none for the encoder, whose sizes are those of pictures. */
-  override example(context: Context, node?: string): Tensors | undefined {
-    return node === ENCODER ? undefined : super.example(context, node);
   }
 
   protected override async render(...given: Parameters<SoftTextGenerator['render']>): Promise<Rendered> {
@@ -118,23 +131,16 @@ export class ImageTextToText extends SoftTextGenerator {
     return { text, answer: { grammar: undefined, ...answer, tokens: [...(answer?.tokens ?? []), ...this.#tags] } };
   }
 
-  protected override async read(image: unknown, index: number, context: Context): Promise<SoftPart> {
-    const decoded = await context.decodeImage(image as ImageInput, {
+  #decode(image: ImageInput, index: number, context: Context): Promise<DecodedImage> {
+    return context.decodeImage(image, {
       exifOrientation: this.param('exifOrientation', index, context),
       background: this.param('background', index, context),
     });
-    try {
-      const read = await this.#reader.read(decoded);
-      return { ...read, key: await keyOf(read) };
-    } finally {
-      decoded.close();
-    }
   }
 }
 
-/** Returns the shape of a picture, and the SHA-256 of its pixels as the model reads them. */
-async function keyOf({ feeds, grid }: ReadPicture): Promise<string> {
-  const { dims, data } = feeds['pixel_values'] as Tensor<'float32'>;
-  const shape = grid ? [grid.rows, grid.columns, ...dims] : dims;
-  return `${shape.join('×')} ${await hashOf([new Blob([data as Float32Array<ArrayBuffer>])])}`;
+/** Returns whether a repository's model has an encoder of sound. */
+async function hears(files: Files): Promise<boolean> {
+  const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : undefined;
+  return isRecord(config) && isRecord(config[AUDIO_CONFIG]);
 }

@@ -9,6 +9,7 @@ import {
   interpolationOf,
   nearest,
   numbersOf,
+  patchesOf,
   resizePixels,
   smartSize,
   valuesOf,
@@ -118,20 +119,6 @@ function tilesOf(pixels: Pixels, { rows, columns }: Grid, side: number): readonl
     return { ...pixels, width: side, height: side, data: pixels.data.subarray(at) };
   });
 }
-
-/** Returns the patches of a picture, row by row: of each, the rows, the columns, the channels. */
-function patchesOf(values: Float32Array, { width, height }: DecodedSize, patch: number): Float32Array {
-  const found = new Float32Array(values.length);
-  let at = 0;
-  for (let top = 0; top < height; top += patch)
-    for (let left = 0; left < width; left += patch)
-      for (let y = top; y < top + patch; y++)
-        for (let x = left; x < left + patch; x++)
-          for (let channel = 0; channel < 3; channel++) found[at++] = values[(channel * height + y) * width + x]!;
-  return found;
-}
-
-type DecodedSize = Pick<DecodedImage, 'width' | 'height'>;
 
 /** @param counts the tokens of each tile, and of the whole */
 function promptOf(grid: Grid | undefined, counts: readonly number[]): string {

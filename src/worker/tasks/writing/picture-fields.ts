@@ -100,6 +100,18 @@ export async function valuesOf(pixels: Pixels, numbers: CompiledTransforms): Pro
   return data;
 }
 
+/** Returns the patches of a picture, row by row: of each, the rows, the columns, the channels, as Siglip 2 has them. */
+export function patchesOf(values: Float32Array, { width, height }: Pick<Pixels, 'width' | 'height'>, patch: number): Float32Array {
+  const found = new Float32Array(values.length);
+  let at = 0;
+  for (let top = 0; top < height; top += patch)
+    for (let left = 0; left < width; left += patch)
+      for (let y = top; y < top + patch; y++)
+        for (let x = left; x < left + patch; x++)
+          for (let channel = 0; channel < 3; channel++) found[at++] = values[(channel * height + y) * width + x]!;
+  return found;
+}
+
 /** Returns a field that is a whole number from 1 on. @throws `model-config` for another one */
 export function wholeOf(images: Json, key: string, otherwise: number, most = MAX_WHOLE): number {
   const value = images[key] ?? otherwise;

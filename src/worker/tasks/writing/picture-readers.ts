@@ -4,6 +4,7 @@ import { TabServeError } from '../../../contract/errors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { isRecord } from '../../../shared/schema.js';
 import { gemma3Reader } from './gemma3.js';
+import { gemma4Reader } from './gemma4.js';
 import { glmReader } from './glm46v.js';
 import { idefics3Reader } from './idefics3.js';
 import { lfm2Reader } from './lfm2-vl.js';
@@ -25,8 +26,8 @@ export async function readerOf(files: Files): Promise<PictureReader> {
   const [own, all] = await Promise.all(
     [PREPROCESSOR, PROCESSOR].map(async (file) => (files.has(file) ? await files.json(file) : {})),
   );
-  // Transformers 5 writes one file: what was in the first is then a part of the second.
-  const images = isRecord(all) && !files.has(PREPROCESSOR) ? (all['image_processor'] ?? own) : own;
+  // Transformers 5 writes one file, and reads it first: what was in the first is then a part of the second.
+  const images = isRecord(all) ? (all['image_processor'] ?? own) : own;
   if (!isRecord(images) || !isRecord(all))
     throw new TabServeError('model-config', `${PREPROCESSOR} and ${PROCESSOR} must be mappings.`);
   const tokensOf = (key: string, otherwise: number): number => {
@@ -54,13 +55,15 @@ export async function readerOf(files: Files): Promise<PictureReader> {
       return lfm2Reader(images);
     case 'Gemma3':
       return gemma3Reader(images, tokensOf('image_seq_length', TOKENS_OF_PICTURE));
+    case 'Gemma4':
+      return gemma4Reader(images);
     case 'CLIP':
     case 'Siglip':
       return llavaReader(images, all, name === 'CLIP');
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Lfm2Vl and Gemma3 are known, of Llava and FastVLM those of CLIP and Siglip, and of LightOnOCR that of Pixtral. The handler text_generator runs its language model, for text only.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Lfm2Vl, Gemma3 and Gemma4 are known, of Llava and FastVLM those of CLIP and Siglip, and of LightOnOCR that of Pixtral. The handler text_generator runs its language model, for text only.`,
       );
   }
 }
