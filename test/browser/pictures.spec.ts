@@ -1,12 +1,15 @@
 /**
  * Language models that read pictures, from their repositories' URLs alone, against transformers in Python:
- * `test/models/pictures/make.py`.
+ * the scripts of `test/models/pictures`.
  */
 import { expect, test } from './fixtures.ts';
 import { readGoldens } from './goldens.ts';
+import { soundOf } from '../models/tasks/sound.ts';
 
 interface Row {
   readonly images: readonly string[];
+  /** Numbers of samples. */
+  readonly sounds?: readonly number[];
   readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
   readonly text: string;
 }
@@ -14,7 +17,7 @@ interface Row {
 const EXPECTED = readGoldens<Readonly<Record<string, readonly Row[]>>>('../models/pictures/expected.json');
 const ROWS = EXPECTED['smolvlm']!;
 /** Of Gemma 3, with pan and scan. The others are compared in unit tests. */
-const MODELS = ['smolvlm', 'gemma3', 'llava', 'fastvlm', 'qwen3.5', 'glm-ocr'];
+const MODELS = ['smolvlm', 'gemma3', 'gemma4', 'llava', 'fastvlm', 'qwen3.5', 'glm-ocr'];
 
 const FOLDER = '/test/models/pictures/';
 
@@ -26,25 +29,35 @@ for (const model of MODELS)
     test.skip(backend === 'webgl', 'ONNX Runtime WebGL has no int64');
     const page = await open();
     const all = EXPECTED[model]!;
-    const rows = backend === 'wasm' ? all : all.slice(0, 1);
+    const rows = (backend === 'wasm' ? all : all.slice(0, 1)).map(({ images, sounds = [], messages }) => ({
+      images,
+      sounds: sounds.map((length) => [...soundOf(length)]),
+      messages,
+    }));
     const seen = await page.evaluate(
       async ({ folder, backend, rows, model }) => {
         const client = await window.tabserve.load<'image_text_to_text'>(`${folder}${model}/`, {
           backends: [`onnx/${backend}`],
         });
         const answers: { parts: string; text: string }[] = [];
-        for (const { images, messages } of rows) {
+        for (const { images, sounds, messages } of rows) {
           const element = document.createElement('img');
           element.src = folder + images[0];
           const files = await Promise.all(images.map(async (name) => await (await fetch(folder + name)).blob()));
           const pictures: unknown[] =
             images.length === 1 ? [element] : [new URL(folder + images[0], location.href), ...files.slice(1)];
-          let next = 0;
+          const recordings = sounds.map((samples) => {
+            const buffer = new AudioBuffer({ length: samples.length, sampleRate: 16_000 });
+            buffer.copyToChannel(Float32Array.from(samples), 0);
+            return buffer;
+          });
+          const media: Record<string, unknown[]> = { image: [...pictures], audio: recordings };
           const content = messages.map((message) => ({
             ...message,
-            content: message.content.map((part) =>
-              (part as { type: string }).type === 'image' ? { ...part, image: pictures[next++] } : part,
-            ),
+            content: message.content.map((part) => {
+              const { type } = part as { type: string };
+              return media[type] ? { ...part, [type]: media[type].shift() } : part;
+            }),
           }));
           let [parts, text] = ['', ''];
           for await (const item of client.stream({ messages: content }))
@@ -52,14 +65,15 @@ for (const model of MODELS)
             else if ('text' in item) ({ text } = item);
           answers.push({ parts, text });
         }
-        const { handler, takes } = await client.describe();
+        const { handler, takes, media } = await client.describe();
         await client.dispose();
-        return { answers, handler, takes };
+        return { answers, handler, takes, media };
       },
       { folder: FOLDER, backend, rows, model },
     );
-    expect(seen).toMatchObject({ handler: 'image_text_to_text', takes: 'image-or-text' });
-    expect(seen.answers).toEqual(rows.map(({ text }) => ({ parts: text, text })));
+    const media = model === 'gemma4' ? ['image', 'audio'] : ['image'];
+    expect(seen).toMatchObject({ handler: 'image_text_to_text', takes: 'image-or-text', media });
+    expect(seen.answers).toEqual(all.slice(0, rows.length).map(({ text }) => ({ parts: text, text })));
   });
 
 test('the half of texts downloads no weights of pictures, and says that it reads none @wasm', async ({ open }) => {

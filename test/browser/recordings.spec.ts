@@ -51,12 +51,12 @@ for (const model of Object.keys(EXPECTED))
             else if ('text' in item) ({ text } = item);
           answers.push({ parts, text });
         }
-        const { handler, takes } = await client.describe();
+        const { handler, takes, media } = await client.describe();
         await client.dispose();
-        return { answers, handler, takes };
+        return { answers, handler, takes, media };
       },
       { backend, model, rows },
     );
-    expect(seen).toMatchObject({ handler: 'audio_text_to_text', takes: 'audio-or-text' });
+    expect(seen).toMatchObject({ handler: 'audio_text_to_text', takes: 'audio-or-text', media: ['audio'] });
     expect(seen.answers).toEqual(rows.map(({ text }) => ({ parts: text, text })));
   });

@@ -77,17 +77,17 @@ def build(tokenizer):
 
 
 def asked():
-    """Conversations: no medium; a picture; two of different sizes; one of a single row; sound; both; both in two messages. Sound is a number of samples."""
+    """Conversations: both; a picture; two of different sizes; one of a single row of tokens; sound; both in two messages; none. Sound is a number of samples."""
     image, audio, text = {"type": "image"}, {"type": "audio"}, lambda words: {"type": "text", "text": words}
     user, said = (lambda *parts: {"role": "user", "content": list(parts)}), (lambda words: {"role": "assistant", "content": [text(words)]})
     return [
-        ([], [], [user(text("Describe a cat."))]),
+        (["wide.png"], [9000], [user(text("Listen: "), audio, image, text("What is it?"))]),
         (["wide.png"], [], [user(image, text("What is in this picture?"))]),
         (["tall.png", "small.png"], [], [user(text("Describe "), image, text(" and "), image, text(", please."))]),
         (["narrow.png"], [], [user(image, text("What is it?"))]),
         ([], [9000], [user(audio, text("What is said?"))]),
-        (["wide.png"], [9000], [user(text("Listen: "), audio, image, text("What is it?"))]),
         (["small.png"], [3100, 40000], [user(audio, text("And this?")), said("A cat."), user(image, text(" beside "), audio)]),
+        ([], [], [user(text("Describe a cat."))]),
     ]
 
 

@@ -101,7 +101,11 @@ export async function valuesOf(pixels: Pixels, numbers: CompiledTransforms): Pro
 }
 
 /** Returns the patches of a picture, row by row: of each, the rows, the columns, the channels, as Siglip 2 has them. */
-export function patchesOf(values: Float32Array, { width, height }: Pick<Pixels, 'width' | 'height'>, patch: number): Float32Array {
+export function patchesOf(
+  values: Float32Array,
+  { width, height }: Pick<Pixels, 'width' | 'height'>,
+  patch: number,
+): Float32Array {
   const found = new Float32Array(values.length);
   let at = 0;
   for (let top = 0; top < height; top += patch)

@@ -273,6 +273,7 @@ test('pictures reach a model that reads them: data: URLs, and no other site', as
     modelName: 'writer',
     handler: 'image_text_to_text',
     takes: 'image-or-text',
+    media: ['image'],
     makes: 'text',
     resultForms: [],
   } as const;
@@ -316,6 +317,7 @@ test('sound reaches a model that hears it, and what is no sound in base64 is tol
     modelName: 'writer',
     handler: 'audio_text_to_text',
     takes: 'audio-or-text',
+    media: ['audio'],
     makes: 'text',
     resultForms: [],
   } as const;
@@ -344,6 +346,35 @@ test('sound reaches a model that hears it, and what is no sound in base64 is tol
     2: 'messages[0].content[0].input_audio.data',
   });
   expect(client.asked).toHaveLength(1);
+});
+
+test('pictures and sound reach a model that reads both, and what it takes is told in words of OpenAI', async () => {
+  const { client, openai } = await faked(undefined, [], {
+    modelName: 'writer',
+    handler: 'image_text_to_text',
+    takes: 'image-or-text',
+    media: ['image', 'audio'],
+    makes: 'text',
+    resultForms: [],
+  });
+  const chat = (...content: readonly object[]): Promise<unknown> =>
+    openai.chat.completions.create({ model: 'writer', messages: [{ role: 'user', content: content as never }] });
+  await chat(
+    { type: 'input_audio', input_audio: { data: 'AAEC', format: 'wav' } },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } },
+  );
+  const { input } = client.asked[0]!;
+  const [{ content }] = (input as { messages: [{ content: readonly object[] }] }).messages;
+  expect(content).toEqual([
+    { type: 'audio', audio: expect.any(Blob) },
+    { type: 'image', image: expect.any(Blob) },
+  ]);
+  expect(await failureOf(chat({ type: 'file', file: {} }))).toMatchObject({
+    0: 400,
+    4: expect.stringContaining(
+      "{ type: 'text', text }, { type: 'image_url', image_url: { url } } or { type: 'input_audio', input_audio: { data, format } }",
+    ),
+  });
 });
 
 /** Answers with a call of the tool until its output is there. */

@@ -68,13 +68,13 @@ test('the layers’ own embeddings come from the same file, and positions have t
   expect(example['per_layer_inputs']!.dims).toEqual([1, 1, LAYERS, 2]);
 });
 
-test('vectors of pictures take the places of their numbers', async () => {
+test('vectors of pictures take the places of their numbers, and the layers’ own embeddings are those of their tokens', async () => {
   const runs: Tensors[] = [];
-  const session = decoder([EMBEDDINGS], runs);
+  const session = decoder([EMBEDDINGS, PER_LAYER], runs);
   const model = readInterface(session, 'text_generator');
-  const embedder = new Embedder(embedTokens([EMBEDDINGS]), model);
+  const embedder = new Embedder(embedTokens([EMBEDDINGS, PER_LAYER]), model);
   const vectors = new SoftTokens(createTestContext().kept);
-  embedder.pictures = { vectors, token: 7 };
+  embedder.vectors = vectors;
   const made = new Decoder(session, model, embedder);
   let count = 0;
   const make = (value: number) => (): Promise<Tensor> => {
@@ -82,14 +82,17 @@ test('vectors of pictures take the places of their numbers', async () => {
     const data = Float32Array.from({ length: 2 * SIZE }, (_, at) => value + at);
     return Promise.resolve({ dtype: 'float32', dims: [1, 2, SIZE], data });
   };
-  const cat = await vectors.hold({ key: 'cat', count: 2 }, make(100));
-  const dog = await vectors.hold({ key: 'dog', count: 2 }, make(200));
-  expect((await vectors.hold({ key: 'cat', count: 2 }, make(0))).first).toBe(cat.first);
+  const cat = await vectors.hold({ key: 'cat', token: 7, count: 2 }, make(100));
+  const bark = await vectors.hold({ key: 'bark', token: 5, count: 2 }, make(200));
+  expect((await vectors.hold({ key: 'cat', token: 7, count: 2 }, make(0))).first).toBe(cat.first);
   expect(count).toBe(2);
-  await made.run([[3, dog.first + 1, cat.first, cat.first + 1]], made.emptyCache());
+  await made.run([[3, bark.first + 1, cat.first, cat.first + 1]], made.emptyCache());
   expect([...(runs[0]!['inputs_embeds']!.data as Float32Array)]).toEqual([
     3, 3, 3, 3, 204, 205, 206, 207, 100, 101, 102, 103, 104, 105, 106, 107,
   ]);
+  expect([...(runs[0]!['per_layer_inputs']!.data as Float32Array)]).toEqual(
+    [3, 5, 7, 7].flatMap((one) => [one, one, one, one]),
+  );
 });
 
 test('a picture that was evicted while nobody used it gets new numbers; one that is used keeps its own', async () => {
@@ -97,16 +100,18 @@ test('a picture that was evicted while nobody used it gets new numbers; one that
   const vectors = new SoftTokens(context.kept);
   const make = (): Promise<Tensor> =>
     Promise.resolve({ dtype: 'float32', dims: [1, SIZE], data: new Float32Array(SIZE).fill(1) });
-  const first = await vectors.hold({ key: 'cat', count: 1 }, make);
-  const again = await vectors.hold({ key: 'cat', count: 1 }, make);
+  const first = await vectors.hold({ key: 'cat', token: 7, count: 1 }, make);
+  const again = await vectors.hold({ key: 'cat', token: 7, count: 1 }, make);
   expect(again.first).toBe(first.first);
   vectors.release(again);
-  expect(vectors.vectorOf(first.first)).toEqual(Float32Array.of(1, 1, 1, 1));
+  expect(vectors.vectorOf(first.first)).toEqual({ vector: Float32Array.of(1, 1, 1, 1), token: 7 });
   vectors.release(first);
   expect(() => vectors.vectorOf(first.first)).toThrow();
-  expect((await vectors.hold({ key: 'cat', count: 1 }, make)).first).not.toBe(first.first);
-  await expect(vectors.hold({ key: 'dog', count: 1 }, () => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
-  expect((await vectors.hold({ key: 'dog', count: 1 }, make)).count).toBe(1);
+  expect((await vectors.hold({ key: 'cat', token: 7, count: 1 }, make)).first).not.toBe(first.first);
+  await expect(
+    vectors.hold({ key: 'dog', token: 7, count: 1 }, () => Promise.reject(new Error('lost'))),
+  ).rejects.toThrow('lost');
+  expect((await vectors.hold({ key: 'dog', token: 7, count: 1 }, make)).count).toBe(1);
 });
 
 test('an embed_tokens of another model, or in another precision, is named', () => {

@@ -1,92 +1,14 @@
 // Tiny models of random weights that read pictures, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with its
-// own image processor and Pillow (test/models/pictures/make.py).
-import { existsSync, readFileSync } from 'node:fs';
+// own image processor and Pillow (test/models/pictures/make.py). Gemma 4 is in gemma4.spec.ts.
 import { expect, test } from '@playwright/test';
-import sharp from 'sharp';
 import type { Files } from '../../../../../src/contract/archive.ts';
-import type { Context } from '../../../../../src/contract/handler.ts';
-import type { Session } from '../../../../../src/contract/tensors.ts';
-import { startEngine } from '../../../../../src/server/node/engines.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
-import type { GeneratedText } from '../../../../../src/worker/generation/answer.ts';
-import { createFiles } from '../../../../../src/worker/models/files.ts';
-import { ImageTextToText, type ImageTextMessage } from '../../../../../src/worker/tasks/writing/image-text-to-text.ts';
+import { ImageTextToText } from '../../../../../src/worker/tasks/writing/image-text-to-text.ts';
 import { readerOf } from '../../../../../src/worker/tasks/writing/picture-readers.ts';
 import { TextGenerator } from '../../../../../src/worker/tasks/writing/text-generator.ts';
+import { EXPECTED, messagesOf, open, pixelsOf, read, readPicture } from './picture-models.ts';
 
-const FOLDER = new URL('../../../../models/pictures/', import.meta.url);
-const read = (path: string): Buffer => readFileSync(new URL(path, FOLDER));
-
-interface Row {
-  readonly images: readonly string[];
-  readonly messages: readonly { readonly role: string; readonly content: readonly { readonly type: string }[] }[];
-  readonly inputIds: readonly number[];
-  readonly tiles: readonly (readonly number[])[];
-  readonly text: string;
-}
-const EXPECTED = JSON.parse(read('expected.json').toString()) as Readonly<Record<string, readonly Row[]>>;
 const ROWS = EXPECTED['smolvlm']!;
-
-async function pixelsOf(file: string) {
-  const { data, info } = await sharp(read(file)).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-  return { data: new Uint8Array(data), dims: [info.height, info.width, 3] };
-}
-
-/** The conversation of a row, with its pictures in place. */
-async function messagesOf({ images, messages }: Row): Promise<readonly ImageTextMessage[]> {
-  const pixels = await Promise.all(images.map(pixelsOf));
-  let next = 0;
-  return messages.map(({ role, content }) => ({
-    role,
-    content: content.map((part) => (part.type === 'image' ? { ...part, image: pixels[next++]! } : part)),
-  })) as never;
-}
-
-async function open(
-  handler: TextGenerator,
-  change: (session: Session, name: string) => Session = (one) => one,
-  model = 'smolvlm',
-) {
-  const engine = await startEngine('onnx/cpu');
-  const session = async (name: string): Promise<Session> => {
-    const files = createFiles({ 'model.onnx': new Blob([read(`${model}/onnx/${name}.onnx`) as never]) });
-    return change(await engine.open(files, 'model.onnx', {}), name);
-  };
-  const FILES = [
-    'tokenizer.json',
-    'tokenizer_config.json',
-    'generation_config.json',
-    'config.json',
-    'chat_template.jinja',
-    'preprocessor_config.json',
-    ...(existsSync(new URL(`${model}/processor_config.json`, FOLDER)) ? ['processor_config.json'] : []),
-  ];
-  const sessions = new Map<string | undefined, Promise<Session>>();
-  const given = {
-    session: await session('decoder_model_merged'),
-    files: Object.fromEntries(FILES.map((file) => [file, new Blob([read(`${model}/${file}`) as never])])),
-  };
-  const first = createTestContext(given);
-  const context = (rows: number): Context => ({
-    ...createTestContext({ ...given, kept: first.kept, batchSize: rows } as never),
-    open: (name) => {
-      if (name === undefined) return Promise.resolve(given.session);
-      if (!sessions.has(name)) sessions.set(name, session(name));
-      return sessions.get(name)!;
-    },
-  });
-  await handler.initialize(context(1));
-  return async (rows: readonly unknown[]) =>
-    (await handler.handle(rows as never, context(rows.length))) as readonly GeneratedText[];
-}
-
-/** Returns how a model reads a picture. */
-async function readPicture(model: string, file: string) {
-  const json = (name: string): Promise<unknown> => Promise.resolve(JSON.parse(read(`${model}/${name}`).toString()));
-  const has = (name: string): boolean => existsSync(new URL(`${model}/${name}`, FOLDER));
-  const reader = await readerOf({ has, json } as Files);
-  return await reader.read(await createTestContext().decodeImage(await pixelsOf(file)));
-}
 
 for (const [model, rows] of Object.entries(EXPECTED)) {
   test(`${model}: pictures become the tensors of transformers`, async () => {
