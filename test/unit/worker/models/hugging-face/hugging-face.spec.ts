@@ -335,6 +335,26 @@ test('the models of onnx-asr: an encoder and a decoder, each in the precision th
   });
 });
 
+test('a Gemma 4: with an encoder of sound if its config.json has one, and with those of the handler', async () => {
+  const nodes = async (config: object, handler?: string): Promise<readonly string[]> => {
+    const files: Files = {
+      'config.json': { architectures: ['Gemma4ForConditionalGeneration'], text_config: {}, ...config },
+      'tokenizer.json': {},
+      'tokenizer_config.json': {},
+      'onnx/decoder_model_merged.onnx': 'weights',
+    };
+    const { archive } = await read(files, handler === undefined ? {} : { handler });
+    expect(archive.manifest.model.handler).toBe(handler ?? 'image_text_to_text');
+    return Object.keys(archive.nodes!);
+  };
+  const hearing = { audio_config: { model_type: 'gemma4_audio' } };
+  expect(await nodes(hearing)).toEqual(['embed_tokens', 'vision_encoder', 'audio_encoder']);
+  expect(await nodes({ audio_config: null })).toEqual(['embed_tokens', 'vision_encoder']);
+  expect(await nodes({})).toEqual(['embed_tokens', 'vision_encoder']);
+  expect(await nodes(hearing, 'audio_text_to_text')).toEqual(['embed_tokens', 'audio_encoder']);
+  expect(await nodes(hearing, 'text_generator')).toEqual(['embed_tokens']);
+});
+
 test('free dimensions of transformers.js are those of the engine', async () => {
   const config = { ...vit['config.json'], 'transformers.js_config': { free_dimension_overrides: { batch_size: 1 } } };
   expect((await read({ ...vit, 'config.json': config })).archive.config.engine).toEqual({
