@@ -43,14 +43,18 @@ TEMPLATE = (
 
 
 def tokenizer_of(folder):
-    if (folder / "tokenizer.json").exists():
-        return PreTrainedTokenizerFast.from_pretrained(folder)
+    return PreTrainedTokenizerFast(tokenizer_object=trained(folder / "tokenizer.json"), bos_token="<bos>", eos_token="<turn|>", pad_token="<pad>", chat_template=TEMPLATE, extra_special_tokens=MEDIA)
+
+
+def trained(path):
+    if path.exists():
+        return Tokenizer.from_file(str(path))
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.train_from_iterator(make.TEXTS, trainers.BpeTrainer(vocab_size=330, special_tokens=SPECIAL, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
     tokenizer.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in (*MEDIA.values(), VIDEO)])
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<bos>", eos_token="<turn|>", pad_token="<pad>", chat_template=TEMPLATE, extra_special_tokens=MEDIA)
+    return tokenizer
 
 
 def build(tokenizer):
@@ -70,6 +74,8 @@ def build(tokenizer):
     audio = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "subsampling_conv_channels": [MELS, 4], "output_proj_dims": 24, "use_clipped_linears": False}
     config = transformers.Gemma4Config(text_config=text, vision_config=vision, audio_config=audio, tie_word_embeddings=False, **ids)
     config._attn_implementation = "eager"
+    # The encoder of sound reads its mask as one of true and false, which "eager" does not have.
+    config.audio_config._attn_implementation = "sdpa"
     processor = transformers.Gemma4Processor(
         feature_extractor=transformers.Gemma4AudioFeatureExtractor(), image_processor=transformers.Gemma4ImageProcessorPil(patch_size=PATCH, pooling_kernel_size=POOL, max_soft_tokens=TOKENS), tokenizer=tokenizer,
         video_processor=transformers.Gemma4VideoProcessor(), chat_template=tokenizer.chat_template, image_seq_length=TOKENS)
@@ -155,11 +161,10 @@ class Hearing(torch.nn.Module):
         size, past, future = attention.chunk_size, attention.max_past_horizon, attention.max_future_horizon
         length = hidden.shape[1]
         query = torch.arange((length + size - 1) // size * size).reshape(-1, size, 1)
-        key = contexts(length, size, past, future)[:, None] - past
-        distance = query - key
+        key = contexts(length, size, past, future)[:, None]
+        distance = query + past - key
         near = ((distance >= 0) & (distance < past)) | ((distance < 0) & (-distance < future))
-        inside = (key >= 0) & (key < length)
-        mask = (near & inside)[None, None] & counts[:, key.clamp(min=0).minimum(torch.tensor(length - 1))][:, None]
+        mask = near & (pad(counts.to(torch.int64), (past, future + size))[:, key] > 0)[:, None]
         for layer in tower.layers:
             hidden = layer(hidden, attention_mask=mask, position_embeddings=turns)
         return self.embed(tower.output_proj(hidden)[counts])
@@ -293,6 +298,8 @@ def build_all():
     print("seed", seed)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "onnx").mkdir(parents=True)
+    # Not as the last batch was filled up.
+    tokenizer.backend_tokenizer.no_padding()
     processor.save_pretrained(folder)
     # One file, as the Hub has it, without films, and no word of Pillow.
     path = folder / "processor_config.json"

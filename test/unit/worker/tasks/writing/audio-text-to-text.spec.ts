@@ -163,7 +163,7 @@ test("a repository whose file is another extractor's is told", async () => {
     feature_extractor_type: 'SeamlessM4TFeatureExtractor',
   }));
   await expect(other).rejects.toThrow(
-    '"WhisperFeatureExtractor", as of Voxtral and Ultravox, or "GraniteSpeechFeatureExtractor"',
+    '"WhisperFeatureExtractor", as of Voxtral and Ultravox, "GraniteSpeechFeatureExtractor", or "Gemma4AudioFeatureExtractor"',
   );
   const longer = await open(new AudioTextToText(), (one) => ({ ...one, chunk_length: 4 }));
   const input = { messages: [{ role: 'user', content: [{ type: 'audio', audio: recording(9000) }] }] };

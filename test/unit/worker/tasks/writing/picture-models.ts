@@ -86,6 +86,7 @@ export async function open(
   const sessions = new Map<string | undefined, Promise<Session>>();
   const given = {
     session: await session('decoder_model_merged'),
+    config: { handler: { contextLength: 512 } },
     files: Object.fromEntries(names.map((file) => [file, fileOf(file)])),
   };
   const first = createTestContext(given);
