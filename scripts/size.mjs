@@ -97,7 +97,8 @@ const LIMITS = [
   // 41 more are Florence-2, Donut, Gemma 3, Llava and Voxtral: their modules, types and schemas, and their scripts in two bundles.
   // 290 less: modules have no docblocks.
   // 77 more are the reader of sound files.
-  { what: 'the build', limit: 2912, measure: all },
+  // 8 more are Gemma 4: its two readers, their spectrogram, and what several senses of a model are, with their types and in two bundles.
+  { what: 'the build', limit: 2930, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

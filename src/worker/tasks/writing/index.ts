@@ -44,6 +44,7 @@ export const WRITING = {
       'Qwen3_5MoeForConditionalGeneration',
       'Lfm2VlForConditionalGeneration',
       'Gemma3ForConditionalGeneration',
+      'Gemma4ForConditionalGeneration',
       'LlavaForConditionalGeneration',
       'GlmOcrForConditionalGeneration',
       'LightOnOcrForConditionalGeneration',
@@ -52,7 +53,8 @@ export const WRITING = {
     ],
     processor: 'tokenizer',
     models: ['decoder_model_merged'],
-    beside: { embed_tokens: ['embed_tokens'], vision_encoder: ['vision_encoder'] },
+    beside: { embed_tokens: ['embed_tokens'], vision_encoder: ['vision_encoder'], audio_encoder: ['audio_encoder'] },
+    besideKeys: { audio_encoder: 'audio_config' },
     divided: ['LlavaQwen2ForCausalLM'],
     generates: true,
     files: [

@@ -33,6 +33,7 @@ export const IMAGE_TEXT_TO_TEXT_SCHEMA: ConfigSchema = {
     default: [255, 255, 255],
   },
   maxImagePixels: { type: 'integer', minimum: 1, readOnly: true },
+  maxDuration: { type: 'number', exclusiveMinimum: 0, default: 3600, readOnly: true },
 };
 
 export const IMAGE_TO_TEXT_SCHEMA: ConfigSchema = {
