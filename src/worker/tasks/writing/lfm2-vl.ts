@@ -2,7 +2,7 @@
  * Pictures as LFM2-VL reads them: a picture keeps its shape; a large one is cut into tiles, and comes once more as a
  * whole. Pixels and texts are those of transformers' Lfm2VlProcessor, resized by Pillow.
  */
-import type { DecodedImage, Pixels } from '../../../contract/images.js';
+import type { Pixels } from '../../../contract/images.js';
 import type { Json } from '../../../shared/hugging-face.js';
 import { integers } from '../../tensors/tensors.js';
 import {
