@@ -21,8 +21,8 @@ interface OwnPart extends SoftPart {
 }
 
 interface SoftPrompt extends Prompt {
-  /** In the order of the prompt. */
-  readonly parts: readonly OwnPart[];
+  /** In the order of the prompt. A golden example has its tokens alone. */
+  readonly parts?: readonly OwnPart[];
 }
 
 /** What the handlers share that write about pictures or sound: encoders make vectors, which the decoder reads in place of tokens. */
@@ -79,7 +79,7 @@ export abstract class SoftTextGenerator extends TextGenerator {
 
   protected override async promptOf(input: TextGeneratorInput, index: number, context: Context): Promise<SoftPrompt> {
     if (typeof input !== 'object' || !('messages' in input))
-      return this.#checked({ ...(await super.promptOf(input, index, context)), parts: [] });
+      return this.#checked(await super.promptOf(input, index, context));
     const { media } = this;
     let given: readonly TakenMedium[] = [];
     const param = (name: string): never => this.param(name, index, context);
@@ -135,8 +135,9 @@ export abstract class SoftTextGenerator extends TextGenerator {
 
   /** @throws `invalid-input` if a text has a token in it that becomes a vector */
   #checked(prompt: SoftPrompt): SoftPrompt {
+    const { parts = [] } = prompt;
     for (const sense of this.#senses) {
-      const own = prompt.parts.filter((part) => part.sense === sense);
+      const own = parts.filter((part) => part.sense === sense);
       const expected = own.reduce((sum, { count }) => sum + count, 0);
       if (prompt.tokens.filter((token) => token === sense.tokenId).length === expected) continue;
       throw invalidInput(
@@ -147,9 +148,10 @@ export abstract class SoftTextGenerator extends TextGenerator {
   }
 
   protected override async *generate(prompt: SoftPrompt, tools: GenerateTools): AsyncGenerator<AnswerStep> {
+    const { parts = [] } = this.#checked(prompt);
     const held: SoftPicture[] = [];
     try {
-      for (const part of prompt.parts) {
+      for (const part of parts) {
         const { key, count, grid, sense } = part;
         const source = { key: `${sense.medium} ${key}`, token: sense.tokenId, count, ...(grid && { grid }) };
         held.push(await this.#vectors.hold(source, () => encode(part, tools.signal)));

@@ -114,6 +114,25 @@ test('the half of texts answers as transformers, and refuses pictures', async ()
   });
 });
 
+test('a golden example of a conversation without pictures is made and run; one with pictures is refused', async () => {
+  const handler = new ImageTextToText();
+  await open(handler);
+  const row = ROWS.at(-1)!;
+  const { goldenModel } = handler;
+  const feeds = await goldenModel.feeds({ messages: row.messages }, createTestContext());
+  expect([...(feeds['prompt']!.data as Int32Array)]).toEqual(row.inputIds);
+  const { tokens } = await goldenModel.run(feeds);
+  // It does not end where the answer does.
+  const found = [...(tokens!.data as Int32Array)].slice(0, row.tokens.length);
+  expect(found.length).toBeGreaterThan(4);
+  expect(found).toEqual(row.tokens.slice(0, found.length));
+  const pictured = { messages: await messagesOf(ROWS[0]!) };
+  await expect(goldenModel.feeds(pictured, createTestContext())).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining('A text must not have <image> in it'),
+  });
+});
+
 test('a text that has the token of a part of a picture is refused, in a prompt as in a message', async () => {
   const ask = await open(new ImageTextToText(), undefined, 'gemma3');
   const text = 'a <image_soft_token> b';

@@ -29,6 +29,7 @@ export interface Row {
   readonly places?: readonly (readonly number[])[];
   /** Of sounds. */
   readonly features?: readonly (readonly number[])[];
+  readonly tokens: readonly number[];
   readonly text: string;
 }
 
