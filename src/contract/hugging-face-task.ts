@@ -44,7 +44,7 @@ export interface HuggingFaceTask {
   readonly beside?: Readonly<Record<string, readonly string[]>>;
   /** The nodes of `beside` that only models of some types have: the values of `model_type`, by the node's name. */
   readonly besideTypes?: Readonly<Record<string, readonly string[]>>;
-  /** The nodes of `beside` that only models have whose `config.json` has a part for them: its key, by the node's name. */
+  /** The nodes of `beside` that a model has if `config.json` has a part for them: its key, by the node's name. */
   readonly besideKeys?: Readonly<Record<string, string>>;
   /** The name by which `engine.dtype` chooses a precision of the model that others are beside. Default: `decoder`. */
   readonly main?: string;

@@ -36,10 +36,11 @@ export function besideOf(
   const isThere = (name: string): boolean =>
     !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
   const isOfType = (node: string): boolean => besideTypes[node]?.includes(json['model_type'] as string) ?? true;
-  const hasPart = (node: string): boolean => !besideKeys[node] || isRecord(json[besideKeys[node]]);
-  return Object.fromEntries(
-    Object.entries(beside).filter(([node, names]) => isOfType(node) && hasPart(node) && names.some(isThere)),
-  );
+  const isWanted = (node: string, names: readonly string[]): boolean => {
+    const key = besideKeys[node];
+    return key === undefined ? names.some(isThere) : isRecord(json[key]);
+  };
+  return Object.fromEntries(Object.entries(beside).filter(([node, names]) => isOfType(node) && isWanted(node, names)));
 }
 
 /** Returns all nodes of a task whose precisions `engine.dtype` can choose; undefined if it has a single model. */

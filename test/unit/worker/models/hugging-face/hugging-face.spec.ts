@@ -353,6 +353,20 @@ test('a Gemma 4: with an encoder of sound if its config.json has one, and with t
   expect(await nodes({})).toEqual(['embed_tokens', 'vision_encoder']);
   expect(await nodes(hearing, 'audio_text_to_text')).toEqual(['embed_tokens', 'audio_encoder']);
   expect(await nodes(hearing, 'text_generator')).toEqual(['embed_tokens']);
+  // Picked files, of which one is missing.
+  const json = { architectures: ['Gemma4ForConditionalGeneration'], text_config: {}, ...hearing };
+  const picked = {
+    'config.json': new Blob([JSON.stringify(json)]),
+    ...Object.fromEntries(['tokenizer.json', 'tokenizer_config.json'].map((name) => [name, new Blob(['{}'])])),
+    ...Object.fromEntries(
+      ['decoder_model_merged', 'embed_tokens', 'vision_encoder'].map((name) => [`onnx/${name}.onnx`, new Blob(['w'])]),
+    ),
+  };
+  const { fetch } = server({});
+  await expect(fetchArchive(picked, { fetch, handlerClass: loadHandler })).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringContaining('onnx/audio_encoder.onnx'),
+  });
 });
 
 test('free dimensions of transformers.js are those of the engine', async () => {
