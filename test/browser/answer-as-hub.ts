@@ -28,6 +28,7 @@ const REPOSITORIES = {
   'onnx-community/Supertonic-TTS-2-ONNX': 'test/models/tasks/speak-supertonic-js/',
   'onnx-community/Voxtral-Mini-3B-2507-ONNX': 'test/models/sounds/voxtral/',
   'onnx-community/Florence-2-base-ft': 'test/models/tasks/prompted-florence2/',
+  'onnx-community/gemma-4-E2B-it-ONNX': 'test/models/pictures/gemma4/',
   'onnx-community/depth-anything-v2-small': 'test/models/tasks/depth-anything/',
   'onnx-community/pyannote-segmentation-3.0': 'test/models/tasks/diarize-alone/',
   'onnx-community/wespeaker-voxceleb-resnet34-LM': 'test/models/tasks/speaker-wespeaker/',
