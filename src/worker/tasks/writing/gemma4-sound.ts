@@ -15,13 +15,8 @@ const [BEGIN, AUDIO, END] = ['<|audio>', '<|audio|>', '<audio|>'] as const;
 const MOST_SAMPLES = 480_000;
 /** What a file may ask for. Gemma 4 has 128 mels. */
 const MAX_MELS = 1024;
-/** What transformers can do with samples and spectrograms, Gemma 4 does not, and nothing here does: fields, and their values that say so. */
-const NONE: Readonly<Record<string, readonly unknown[]>> = {
-  preemphasis: [0],
-  input_scale_factor: [1],
-  per_bin_mean: [null],
-  per_bin_stddev: [null],
-};
+/** Fields of what transformers can do, and nothing here does, with their values in Gemma 4's file, which leave it out. */
+const LEFT_OUT = { preemphasis: 0, input_scale_factor: 1, per_bin_mean: null, per_bin_stddev: null } as const;
 
 /**
  * @param extractor the fields of the feature extractor
@@ -58,15 +53,13 @@ export function gemma4SoundReader(extractor: Json, sampleRate: number, warn: (me
 }
 
 function optionsOf(extractor: Json, sampleRate: number, warn: (message: string) => void): Gemma4Mel['options'] {
-  for (const [key, values] of Object.entries(NONE)) {
-    const value = extractor[key] ?? values[0];
-    if (!values.includes(value)) throw wrong(key, value, `${JSON.stringify(values[0])}, as of Gemma 4`);
-  }
+  for (const [key, expected] of Object.entries(LEFT_OUT))
+    if ((extractor[key] ?? expected) !== expected) throw wrong(key, extractor[key], `${expected}, as of Gemma 4`);
   const {
     feature_size: mels = 128,
     frame_length: frameLength = Math.round(sampleRate / 50),
     hop_length: hop = Math.round(sampleRate / 100),
-    fft_length: fftLength = 2 ** Math.ceil(Math.log2(Number(frameLength))),
+    fft_length: fftLength = 2 ** Math.ceil(Math.log2(sampleRate / 50)),
     min_frequency: lowest = 0,
     max_frequency: highest = 8000,
     mel_floor: floor = 0.001,
