@@ -80,7 +80,7 @@ BARE = ("MODEL", "IMAGE", "TEXT_ENCODING")
 # Tasks of which a handler runs these classes only: the others have other inputs or files.
 ONLY = {
     "speech_to_text": ("WhisperForConditionalGeneration", "MoonshineForConditionalGeneration"),
-    "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Qwen3_5", "Qwen3_5Moe", "Lfm2Vl", "Gemma3", "Gemma4", "Llava", "FastVlm", "GlmOcr", "LightOnOcr")),
+    "image_text_to_text": tuple(f"{name}ForConditionalGeneration" for name in ("Idefics3", "SmolVLM", "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "Qwen3_5", "Qwen3_5Moe", "Lfm2Vl", "Gemma3", "Gemma4", "Llava", "PaliGemma", "Mistral3", "FastVlm", "GlmOcr", "LightOnOcr")),
     "promptable_segmenter": ("SamModel", "Sam2Model", "Sam3TrackerModel", "EdgeTamModel"),
     "zero_shot_image_classifier": ("CLIPModel", "MetaClip2Model", "SiglipModel", "AltCLIPModel", "ChineseCLIPModel"),
     "text_to_speech": ("SpeechT5ForTextToSpeech",),
@@ -154,7 +154,7 @@ OWN = {
     "SupertonicForConditionalGeneration": ("text to speech", "text_to_speech"),
     "LlavaQwen2ForCausalLM": ("text generation from images", "image_text_to_text"),
     "Phi3VForCausalLM": ("text generation from images", None),
-    **{name: ("text generation from sound", "audio_text_to_text") for name in ("UltravoxModel", "VoxtralForConditionalGeneration", "GraniteSpeechForConditionalGeneration")},
+    **{name: ("text generation from sound", "audio_text_to_text") for name in ("UltravoxModel", "VoxtralForConditionalGeneration", "GraniteSpeechForConditionalGeneration", "Qwen2AudioForConditionalGeneration")},
     "VisionEncoderDecoderModel": ("text generation from images", "image_to_text"),
     "Florence2ForConditionalGeneration": ("text generation from images", "prompted_image_to_text"),
 }

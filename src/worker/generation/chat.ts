@@ -30,12 +30,13 @@ export const TOOL_TEMPLATE = 'additional_chat_templates/tool_use.jinja';
  * Loads the template of a repository: `chat_template.jinja`, or the key of that name in `tokenizer_config.json`, where
  * there may be several by name. With tools, `tool_use` is taken if it is one of them, else `default`, as transformers
  * does.
+ * @param otherwise the template, if there is none
  * @returns undefined if there is none
  * @throws `model-format` if it is no template; `model-config` if it uses what templates do not have here
  */
-export async function loadChatTemplate(files: Files): Promise<ChatTemplate | undefined> {
+export async function loadChatTemplate(files: Files, otherwise?: string): Promise<ChatTemplate | undefined> {
   const config = await readTokenizerConfig(files);
-  const sources = await sourcesOf(files, config['chat_template']);
+  const sources = await sourcesOf(files, config['chat_template'] ?? otherwise);
   if (Object.keys(sources).length === 0) return undefined;
   const { Template: Made } = await loadScript(() => import('./jinja/template.js'));
   const templates = Object.fromEntries(

@@ -3,14 +3,18 @@ import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { fromFloat16 } from '../tensors/float16.js';
+import { gather } from '../tensors/gather.js';
 import { freeTensors } from '../tensors/gpu-memory.js';
 import { readLast, readTensor } from '../tensors/read-tensor.js';
-import { integers, stack } from '../tensors/tensors.js';
+import { integers, stack, toFloats } from '../tensors/tensors.js';
 import { hasRows, type CacheTensor, type DecoderInterface } from './decoder-interface.js';
 import type { Embedder } from './embedder.js';
 import { canJoin, joinRows, type PaddingSide, type RowOfCache } from './join-rows.js';
 import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
 import type { Positions } from './soft-tokens.js';
+
+/** The most that keys and values differ by whose tokens see the same, as a part of their size. */
+const TOLERANCE = 1e-3;
 
 /** What a run returns. */
 export interface DecoderStep {
@@ -24,6 +28,7 @@ export class Decoder {
   readonly #session: Session;
   readonly #interface: DecoderInterface;
   readonly #embedder: Embedder | undefined;
+  #causal: Promise<boolean> | undefined;
 
   /** @param embedder of a decoder that reads embeddings in place of tokens */
   constructor(session: Session, model: DecoderInterface, embedder?: Embedder) {
@@ -109,6 +114,50 @@ export class Decoder {
       return { cache: new KeyValueCache(pads[0]! + rows[0]!.length, tensors), logits };
     } finally {
       freeTensors(Object.values(outputs));
+    }
+  }
+
+  /**
+   * Returns whether each token sees only those before it. In a run of PaliGemma, each token sees all of them: a beginning has
+   * other keys and values in another prompt, and a prompt runs as a whole. It is measured once, by runs of two tokens that
+   * differ in the second one.
+   * @param tokens of a prompt
+   * @throws what the session's run throws
+   */
+  async isCausal(tokens: readonly number[]): Promise<boolean> {
+    this.#causal ??= this.#seesOnlyBefore(tokens);
+    try {
+      return await this.#causal;
+    } catch (error) {
+      this.#causal = undefined;
+      throw error;
+    }
+  }
+
+  async #seesOnlyBefore(tokens: readonly number[]): Promise<boolean> {
+    const { cache, hiddenStates } = this.#interface;
+    const states = cache.filter(({ tokenAxis }) => tokenAxis !== undefined);
+    // The decoder of an encoder is causal.
+    if (hiddenStates || states.length === 0) return true;
+    const first = tokens[0]!;
+    const other = tokens.find((token) => token !== first) ?? Number(first === 0);
+    const [one, two] = [await this.#firstOf([first, first], states), await this.#firstOf([first, other], states)];
+    return one.every((values, at) => areAlike(values, two[at]!));
+  }
+
+  /** Returns the keys and values of the first token of a run. */
+  async #firstOf(tokens: readonly number[], states: readonly CacheTensor[]): Promise<readonly Float32Array[]> {
+    const { cache } = await this.run([tokens], this.emptyCache());
+    try {
+      const parts = states.map(({ past, tokenAxis }) => ({ tensor: cache.tensors[past.name]!, axis: tokenAxis! }));
+      const taken = await gather(parts, [{ start: 0, length: 1 }]);
+      try {
+        return await Promise.all(taken.map(async (tensor) => toFloats(await readTensor(tensor))));
+      } finally {
+        freeTensors(taken);
+      }
+    } finally {
+      cache.free();
     }
   }
 
@@ -203,6 +252,12 @@ export class Decoder {
     add(keptLogits, (dtype) => integers(dtype, keptLogits!.dims.length === 0 ? [] : [1], [1]));
     return feeds;
   }
+}
+
+/** Returns whether numbers are the same, but for rounding. */
+function areAlike(one: Float32Array, other: Float32Array): boolean {
+  const largest = one.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return one.every((value, index) => Math.abs(value - other[index]!) <= TOLERANCE * largest);
 }
 
 /** Returns a matrix of rows of the same length. */

@@ -69,9 +69,12 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
   const known = Array.from(begun?.logprobs ?? []);
   for (const [at, token] of Array.from(begun?.tokens ?? []).entries())
     yield add(token, known.slice(at, at + 1), begun?.top.slice(at, at + 1));
+  // What would not run at once.
+  const isSplit = row.hasCache && tokens.length > Math.min(prompt.length, PIECE);
+  const isWhole = row.quantizesAtRunTime || (isSplit && !(await row.isCausal(tokens)));
   while (tokens.length < most) {
     if (signal.aborted) throw abortError(signal);
-    const end = endOfRun(row, prompt.length, tokens.length);
+    const end = endOfRun(row, isWhole, prompt.length, tokens.length);
     const logits = await row.run(tokens.slice(0, end), signal);
     if (end < tokens.length) {
       yield NO_TOKEN;
@@ -95,9 +98,9 @@ export async function* generate(row: SharedRow, options: GenerateOptions): Async
  * Returns how many tokens the model has run on after its next run. Where the numbers depend on which tokens run together,
  * a prompt runs as a whole, and each token of the answer alone, also those that a worker that was lost has generated.
  */
-function endOfRun(row: SharedRow, prompt: number, tokens: number): number {
+function endOfRun(row: SharedRow, isWhole: boolean, prompt: number, tokens: number): number {
   if (!row.hasCache) return tokens;
-  if (row.quantizesAtRunTime) return row.length === 0 ? prompt : row.length + 1;
+  if (isWhole) return row.length === 0 ? prompt : row.length + 1;
   return Math.min(tokens, row.length + PIECE);
 }
 

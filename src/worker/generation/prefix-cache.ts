@@ -15,10 +15,15 @@ export class PrefixCache {
   readonly #entries = new Set<Entry>();
   readonly #interface: DecoderInterface;
   readonly #kept: KeptValues;
+  readonly #isCausal: (tokens: readonly number[]) => Promise<boolean>;
+  /** Whether a beginning has other numbers in another prompt. */
+  #isUseless = false;
 
-  constructor(model: DecoderInterface, kept: KeptValues) {
+  /** @param isCausal tells whether each token sees only those before it */
+  constructor(model: DecoderInterface, kept: KeptValues, isCausal: (tokens: readonly number[]) => Promise<boolean>) {
     this.#interface = model;
     this.#kept = kept;
+    this.#isCausal = isCausal;
   }
 
   /**
@@ -37,6 +42,7 @@ export class PrefixCache {
     const { entry, length } = best;
     this.#kept.get(entry);
     const cache = entry.cache.use();
+    if (!(await this.#canReuse(tokens, cache))) return undefined;
     if (length === cache.length) return cache;
     try {
       return await firstTokens(cache, this.#interface, length);
@@ -45,9 +51,23 @@ export class PrefixCache {
     }
   }
 
+  /** Frees the cache, and all others, if none of them is of use. */
+  async #canReuse(tokens: readonly number[], cache: KeyValueCache): Promise<boolean> {
+    try {
+      this.#isUseless = !(await this.#isCausal(tokens));
+    } catch (error) {
+      cache.free();
+      throw error;
+    }
+    if (!this.#isUseless) return true;
+    cache.free();
+    for (const entry of this.#entries) this.#kept.delete(entry);
+    return false;
+  }
+
   /** Takes over a row's cache. Those of its beginnings need not be cached any more. */
   add(tokens: readonly number[], cache: KeyValueCache): void {
-    if (this.#interface.cache.length === 0) return cache.free();
+    if (this.#isUseless || this.#interface.cache.length === 0) return cache.free();
     const entry: Entry = { tokens: tokens.slice(0, cache.length), cache };
     for (const other of this.#entries)
       if (commonLength(other.tokens, entry.tokens) === other.tokens.length) this.#kept.delete(other);

@@ -54,6 +54,11 @@ export class SharedSteps {
     return this.#decoder.quantizesAtRunTime;
   }
 
+  /** Returns whether each token sees only those before it. */
+  async isCausal(tokens: readonly number[]): Promise<boolean> {
+    return await this.#decoder.isCausal(tokens);
+  }
+
   /** Returns a row. @param cache of its beginning, which the row frees */
   row(cache: KeyValueCache): SharedRow {
     return new SharedRow(this, cache);
@@ -202,6 +207,11 @@ export class SharedRow {
   /** Whether its numbers depend on which of its tokens run together. */
   get quantizesAtRunTime(): boolean {
     return this.#steps.quantizesAtRunTime;
+  }
+
+  /** Returns whether each token sees only those before it. @param tokens its own */
+  async isCausal(tokens: readonly number[]): Promise<boolean> {
+    return await this.#steps.isCausal(tokens);
   }
 
   /** How many tokens the model has run on. */

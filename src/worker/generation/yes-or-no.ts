@@ -26,7 +26,7 @@ export class YesOrNo {
   /**
    * Returns the logit of "yes" minus that of "no" after each prompt: its logistic function is the probability of "yes"
    * if there are only the two.
-   * @param head the tokens that most of the prompts begin with: they run once, unless the model quantizes at run time. A
+   * @param head the tokens that most of the prompts begin with: they run once, unless their numbers depend on the rest. A
    *   prompt runs the same way whatever runs beside it, so its number is the same, too.
    * @throws what the session's run throws; `inference-failed` for logits that are no numbers
    */
@@ -35,8 +35,9 @@ export class YesOrNo {
     head: readonly number[],
     { signal, heartbeat }: Pick<Context, 'signal' | 'heartbeat'>,
   ): Promise<Float32Array> {
-    const canShare = this.#decoder.hasCache && !this.#decoder.quantizesAtRunTime;
-    const shares = prompts.map((prompt) => canShare && beginsWith(prompt, head));
+    const wanted = prompts.map((prompt) => beginsWith(prompt, head));
+    const canShare = this.#decoder.hasCache && !this.#decoder.quantizesAtRunTime && wanted.includes(true);
+    const shares = canShare && (await this.#decoder.isCausal(head)) ? wanted : prompts.map(() => false);
     const empty = this.#decoder.emptyCache();
     const shared = shares.includes(true) ? await this.#run(head, empty, signal) : undefined;
     const numbers = new Float32Array(prompts.length);

@@ -76,7 +76,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     task: 'text generation from images or sound',
     handler: 'text_generator',
     ending: 'ForConditionalGeneration',
-    beginnings: 'GlmAsr Qwen2Audio',
+    beginnings: 'GlmAsr',
   },
   {
     task: 'text generation from images or sound',

@@ -11,8 +11,8 @@ from transformers import DynamicCache, PreTrainedTokenizerFast
 FAMILIES = ("gemma3", "llava")
 SIDE, PATCH = 32, 8
 PAN_AND_SCAN = {"do_pan_and_scan": True, "pan_and_scan_min_crop_size": 16, "pan_and_scan_max_num_crops": 3, "pan_and_scan_min_ratio_to_activate": 1.2}
-SPECIAL = {"gemma3": ["<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"], "llava": ["<pad>", "<s>", "</s>"], "fastvlm": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]}
-OF_PICTURES = {"gemma3": ["<start_of_image>", "<end_of_image>", "<image_soft_token>"], "llava": ["<image>"], "fastvlm": ["<image>"]}
+SPECIAL = {"paligemma": ["<pad>", "<bos>", "<eos>"], "gemma3": ["<pad>", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>"], "llava": ["<pad>", "<s>", "</s>"], "fastvlm": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]}
+OF_PICTURES = {"paligemma": ["<image>"], "gemma3": ["<start_of_image>", "<end_of_image>", "<image_soft_token>"], "llava": ["<image>"], "fastvlm": ["<image>"]}
 # In our own words, with what theirs have.
 PARTS = "{% if message['content'] is string %}{{ message['content'] }}{% else %}{% for part in message['content'] %}{% if part['type'] == 'image' %}{{ 'IMAGE' }}{% elif part['type'] == 'text' %}{{ part['text'] }}{% endif %}{% endfor %}{% endif %}"
 TEMPLATES = {
@@ -22,9 +22,9 @@ TEMPLATES = {
 }
 
 
-def tokenizer_of(name, folder, texts):
+def tokenizer_of(name, folder, texts, kind=PreTrainedTokenizerFast):
     if (folder / "tokenizer.json").exists():
-        return PreTrainedTokenizerFast.from_pretrained(folder)
+        return kind.from_pretrained(folder)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -32,8 +32,8 @@ def tokenizer_of(name, folder, texts):
     tokenizer.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in OF_PICTURES[name]])
     pad, bos, eos = SPECIAL[name][:3]
     extra = {"image_token": "<image>"} if name != "gemma3" else {"boi_token": "<start_of_image>", "eoi_token": "<end_of_image>", "image_token": "<image_soft_token>"}
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token=bos, eos_token="<end_of_turn>" if name == "gemma3" else eos, pad_token=pad, chat_template=TEMPLATES[name], additional_special_tokens=OF_PICTURES[name], extra_special_tokens=extra)
+    return kind(
+        tokenizer_object=tokenizer, bos_token=bos, eos_token="<end_of_turn>" if name == "gemma3" else eos, pad_token=pad, chat_template=TEMPLATES.get(name), additional_special_tokens=OF_PICTURES[name], extra_special_tokens=extra)
 
 
 def build(name, tokenizer):
@@ -71,24 +71,35 @@ class Vision(torch.nn.Module):
 
     def forward(self, pixel_values):
         inner = self.model.model
-        if isinstance(self.model, transformers.Gemma3ForConditionalGeneration):
+        if isinstance(self.model, (transformers.Gemma3ForConditionalGeneration, transformers.PaliGemmaForConditionalGeneration)):
             return inner.get_image_features(pixel_values)
         # Without transformers' list of a part for each picture, whose length would be a constant.
         hidden = inner.vision_tower(pixel_values, output_hidden_states=True).hidden_states[self.model.config.vision_feature_layer]
         return inner.multi_modal_projector(hidden[:, 1:])
 
 
+def cached(past):
+    cache = DynamicCache()
+    for layer in range(len(past) // 2):
+        cache.update(past[2 * layer], past[2 * layer + 1], layer)
+    return cache
+
+
+def states_of(cache):
+    return [one for layer in cache.layers for one in (layer.keys, layer.values)]
+
+
 class Text(torch.nn.Module):
     """The vectors of tokens, the mask, positions and the cache → logits, and the cache after them."""
+
+    INPUTS = ("inputs_embeds", "attention_mask", "position_ids")
 
     def __init__(self, model):
         super().__init__()
         self.decoder, self.head = model.model.language_model, model.lm_head
 
     def forward(self, inputs_embeds, attention_mask, position_ids, *past):
-        cache = DynamicCache()
-        for layer in range(len(past) // 2):
-            cache.update(past[2 * layer], past[2 * layer + 1], layer)
+        cache = cached(past)
         length, total = inputs_embeds.shape[1], attention_mask.shape[1]
         seen = torch.arange(total)[None] <= torch.arange(total - length, total)[:, None]
         allowed = seen[None, None] & (attention_mask[:, None, None] > 0)
@@ -96,11 +107,10 @@ class Text(torch.nn.Module):
         # Gemma's windows are larger than any prompt here.
         masks = {"full_attention": mask, "sliding_attention": mask} if hasattr(self.decoder.config, "layer_types") and self.decoder.config.layer_types else mask
         hidden = self.decoder(inputs_embeds=inputs_embeds, attention_mask=masks, position_ids=position_ids, past_key_values=cache, use_cache=True, cache_position=torch.arange(total - length, total)).last_hidden_state
-        present = [one for layer in cache.layers for one in (layer.keys, layer.values)]
-        return (self.head(hidden), *present)
+        return (self.head(hidden), *states_of(cache))
 
 
-def export(model, folder, clean, vision=None, side=SIDE):
+def export(model, folder, clean, vision=None, side=SIDE, text=None):
     """Writes encoder and decoder. Returns the table of the tokens' vectors."""
     with tempfile.TemporaryDirectory() as target, torch.no_grad():
         path = pathlib.Path(target) / "model.onnx"
@@ -112,12 +122,14 @@ def export(model, folder, clean, vision=None, side=SIDE):
         names = [f"{layer}.{part}" for layer in range(config.num_hidden_layers) for part in ("key", "value")]
         past = [torch.rand(2, config.num_key_value_heads, 3, config.head_dim) for _ in names]
         axes = {"inputs_embeds": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"}, "logits": {0: "batch_size", 1: "sequence_length"}}
+        given = {"inputs_embeds": torch.rand(2, 4, config.hidden_size), "attention_mask": torch.ones(2, 7, dtype=torch.int64), "position_ids": torch.arange(3, 7).expand(2, 4).contiguous()}
+        text = text or Text(model)
         for one in names:
             axes[f"past_key_values.{one}"] = {0: "batch_size", 2: "past_sequence_length"}
             axes[f"present.{one}"] = {0: "batch_size", 2: "total_sequence_length"}
         torch.onnx.export(
-            Text(model).eval(), (torch.rand(2, 4, config.hidden_size), torch.ones(2, 7, dtype=torch.int64), torch.arange(3, 7).expand(2, 4).contiguous(), *past), path,
-            input_names=["inputs_embeds", "attention_mask", "position_ids", *[f"past_key_values.{one}" for one in names]], output_names=["logits", *[f"present.{one}" for one in names]],
+            text.eval(), (*[given[one] for one in text.INPUTS], *past), path,
+            input_names=[*text.INPUTS, *[f"past_key_values.{one}" for one in names]], output_names=["logits", *[f"present.{one}" for one in names]],
             dynamo=False, opset_version=17, dynamic_axes=axes)
         onnx.save(clean(onnx.load(path)), folder / "decoder_model_merged.onnx")
         # Gemma's are scaled, and its pictures' are not.

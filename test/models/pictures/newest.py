@@ -1,4 +1,4 @@
-"""Makes models that read pictures and that transformers 4 does not have: Qwen3.5, GLM-OCR and LightOnOCR, of random weights. Adds
+"""Makes models that read pictures and that transformers 4 does not have, or has otherwise: Qwen3.5, GLM-OCR, LightOnOCR and Mistral 3, of random weights. Adds
 their rows to `expected.json`.
 
     python test/models/pictures/newest.py [NAME ...]
@@ -20,8 +20,8 @@ from transformers import PreTrainedTokenizerFast
 
 import make
 from fixed_size import PARTS, Text
-from pages import GlmVision, LightOnVision, glm_ocr, lighton_ocr
-from qwen35 import HybridText, Qwen35Vision, qwen35
+from pages import GlmVision, PixtralVision, glm_ocr, lighton_ocr, mistral3
+from qwen35 import HybridText, Qwen35Vision, qwen35, qwen35_moe
 
 CHAT = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' }}" + PARTS + "{{ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 QWEN = {
@@ -31,6 +31,7 @@ QWEN = {
 # The tokens of each model, its template in our own words, what builds it, and the halves that are exported.
 FAMILIES = {
     "qwen3.5": {**QWEN, "build": qwen35, "vision": Qwen35Vision, "text": HybridText},
+    "qwen3.5-moe": {**QWEN, "build": qwen35_moe, "vision": Qwen35Vision, "text": HybridText},
     "glm-ocr": {
         "special": ["<|endoftext|>", "[gMASK]", "<sop>", "<|user|>", "<|assistant|>"], "pictures": ["<|begin_of_image|>", "<|end_of_image|>", "<|image|>", "<|begin_of_video|>", "<|end_of_video|>", "<|video|>"], "eos": "<|endoftext|>",
         "extra": {"image_token": "<|image|>", "video_token": "<|video|>"},
@@ -39,7 +40,11 @@ FAMILIES = {
     "lighton-ocr": {
         **QWEN, "pictures": ["<|vision_pad|>", "<|vision_end|>", "<|image_pad|>"],
         "extra": {"image_token": "<|image_pad|>", "image_break_token": "<|vision_pad|>", "image_end_token": "<|vision_end|>"}, "template": CHAT.replace("IMAGE", "<|image_pad|>"),
-        "build": lighton_ocr, "vision": LightOnVision, "text": Text},
+        "build": lighton_ocr, "vision": PixtralVision, "text": Text},
+    "mistral3": {
+        "special": ["<unk>", "<s>", "</s>", "<pad>", "[INST]", "[/INST]"], "pictures": ["[IMG]", "[IMG_BREAK]", "[IMG_END]"], "bos": "<s>", "eos": "</s>", "pad": "<pad>", "extra": {},
+        "template": "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}{{ '[INST]' }}" + PARTS.replace("IMAGE", "[IMG]") + "{{ '[/INST]' }}{% else %}" + PARTS + "{{ eos_token }}{% endif %}{% endfor %}",
+        "build": mistral3, "vision": PixtralVision, "text": Text},
 }
 
 
@@ -53,7 +58,7 @@ def tokenizer_of(name, folder):
     tokenizer.train_from_iterator(make.TEXTS, trainers.BpeTrainer(vocab_size=330, special_tokens=family["special"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
     tokenizer.add_special_tokens([AddedToken(one, special=True, normalized=False) for one in family["pictures"]])
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, eos_token=family["eos"], pad_token="<|endoftext|>", chat_template=family["template"], extra_special_tokens=family["extra"])
+        tokenizer_object=tokenizer, bos_token=family.get("bos"), eos_token=family["eos"], pad_token=family.get("pad", "<|endoftext|>"), chat_template=family["template"], extra_special_tokens=family["extra"])
 
 
 def doubled(values, times, dim):
@@ -68,7 +73,7 @@ def export(name, model, folder):
     config = model.config.text_config
     text = family["text"](model).eval()
     vision = family["vision"](model).eval()
-    has_grid = name != "lighton-ocr"
+    has_grid = family["vision"] is not PixtralVision
     with tempfile.TemporaryDirectory() as target, torch.no_grad(), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", doubled):
         path = pathlib.Path(target) / "model.onnx"
         patch = model.config.vision_config.patch_size
@@ -109,6 +114,8 @@ def presented(name):
 def build(name):
     folder = make.HERE / name
     tokenizer = tokenizer_of(name, folder)
+    # What `spread` leaves as it is.
+    torch.manual_seed(0)
     model, processor = FAMILIES[name]["build"](tokenizer)
     for seed in range(200):
         make.spread(model, seed)

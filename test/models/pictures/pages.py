@@ -1,8 +1,10 @@
-"""GLM-OCR and LightOnOCR, which write the text of pages."""
+"""GLM-OCR and LightOnOCR, which write the text of pages, and Mistral 3, which has the pictures of LightOnOCR."""
 import torch
 import transformers
 
 PATCH = 6
+# The smallest picture has two tokens: transformers 5.18 takes no picture of one.
+MISTRAL_PATCH = 4
 
 
 def glm_ocr(tokenizer):
@@ -63,12 +65,27 @@ def lighton_ocr(tokenizer):
     return transformers.LightOnOcrForConditionalGeneration(config).eval(), processor
 
 
-class LightOnVision(torch.nn.Module):
+def mistral3(tokenizer):
+    text = {
+        "model_type": "mistral", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "max_position_embeddings": 512, "vocab_size": len(tokenizer),
+        "sliding_window": None, "tie_word_embeddings": False, "bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
+    vision = {"model_type": "pixtral", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2, "image_size": 48, "patch_size": MISTRAL_PATCH}
+    config = transformers.Mistral3Config(text_config=text, vision_config=vision, spatial_merge_size=2, image_token_index=tokenizer.convert_tokens_to_ids("[IMG]"), tie_word_embeddings=False)
+    config._attn_implementation = "eager"
+    # A picture fills whole tokens: the processor says how large they are.
+    images = transformers.PixtralImageProcessorPil(patch_size={"height": MISTRAL_PATCH, "width": MISTRAL_PATCH}, size={"longest_edge": 48})
+    processor = transformers.PixtralProcessor(image_processor=images, tokenizer=tokenizer, patch_size=MISTRAL_PATCH, spatial_merge_size=2, chat_template=tokenizer.chat_template)
+    return transformers.Mistral3ForConditionalGeneration(config).eval(), processor
+
+
+class PixtralVision(torch.nn.Module):
     """The pixels of one picture → the vectors of its tokens. As transformers does it, without loops over pictures."""
 
     def __init__(self, model):
         super().__init__()
-        self.encoder, self.projection = model.model.vision_encoder, model.model.vision_projection
+        inner = model.model
+        is_mistral = isinstance(model, transformers.Mistral3ForConditionalGeneration)
+        self.encoder, self.projection = (inner.vision_tower, inner.multi_modal_projector) if is_mistral else (inner.vision_encoder, inner.vision_projection)
 
     def forward(self, pixel_values):
         encoder, projection = self.encoder, self.projection

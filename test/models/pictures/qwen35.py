@@ -1,4 +1,4 @@
-"""Qwen3.5: the pictures of Qwen3-VL, and a language model of which most layers have a state of one size in place of keys and values."""
+"""Qwen3.5, of one network or of experts: the pictures of Qwen3-VL, and a language model of which most layers have a state of one size in place of keys and values."""
 import types
 
 import torch
@@ -7,27 +7,33 @@ from torch.nn.functional import conv1d, silu, softplus
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5GatedDeltaNet
+from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeExperts, Qwen3_5MoeGatedDeltaNet
 
 from qwen_vl import Vision
 
 PATCH = 6
+EXPERTS = {"moe_intermediate_size": 8, "shared_expert_intermediate_size": 8, "num_experts": 3, "num_experts_per_tok": 2}
 
 
-def qwen35(tokenizer):
+def qwen35_moe(tokenizer):
+    return qwen35(tokenizer, "Qwen3_5Moe", EXPERTS)
+
+
+def qwen35(tokenizer, kind="Qwen3_5", more={}):
     ids = {key: tokenizer.convert_tokens_to_ids(token) for key, token in (
         ("image_token_id", "<|image_pad|>"), ("video_token_id", "<|video_pad|>"), ("vision_start_token_id", "<|vision_start|>"), ("vision_end_token_id", "<|vision_end|>"))}
     text = {
         "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 512, "vocab_size": len(tokenizer),
         "layer_types": ["linear_attention", "full_attention"], "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1], "mrope_interleaved": True}, "tie_word_embeddings": False,
-        "bos_token_id": None, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
+        "bos_token_id": None, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id, **more}
     vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 32, "num_position_embeddings": 16, "patch_size": PATCH, "spatial_merge_size": 2, "temporal_patch_size": 2}
-    config = transformers.Qwen3_5Config(text_config=text, vision_config=vision, tie_word_embeddings=False, **ids)
+    config = getattr(transformers, f"{kind}Config")(text_config=text, vision_config=vision, tie_word_embeddings=False, **ids)
     config._attn_implementation = "eager"
     images = transformers.Qwen2VLImageProcessorPil(
         patch_size=PATCH, merge_size=2, temporal_patch_size=2, size={"shortest_edge": (3 * PATCH) ** 2, "longest_edge": (8 * PATCH) ** 2}, image_mean=[0.5] * 3, image_std=[0.5] * 3)
     processor = transformers.Qwen3VLProcessor(image_processor=images, tokenizer=tokenizer, video_processor=transformers.Qwen3VLVideoProcessor(), chat_template=tokenizer.chat_template)
-    return transformers.Qwen3_5ForConditionalGeneration(config).eval(), processor
+    return getattr(transformers, f"{kind}ForConditionalGeneration")(config).eval(), processor
 
 
 class Qwen35Vision(Vision):
@@ -70,6 +76,14 @@ def gated_delta_net(self, hidden_states, cache_params=None, attention_mask=None,
     return self.out_proj(self.norm(found.transpose(1, 2).reshape(-1, self.head_v_dim), gates).reshape(rows, length, -1))
 
 
+def all_experts(self, hidden, top_k_index, top_k_weights):
+    """Transformers', with all experts in place of a loop over those that were chosen: the others count nothing."""
+    weights = torch.zeros(hidden.shape[0], self.num_experts).scatter(1, top_k_index, top_k_weights)
+    gate, up = torch.einsum("th,eoh->teo", hidden, self.gate_up_proj).chunk(2, -1)
+    found = torch.einsum("teo,eho->teh", self.act_fn(gate) * up, self.down_proj)
+    return (found * weights[..., None]).sum(1)
+
+
 class HybridText(torch.nn.Module):
     """The vectors of tokens, the mask, positions on three axes and the states → logits, and the states after them."""
 
@@ -77,8 +91,10 @@ class HybridText(torch.nn.Module):
         super().__init__()
         self.decoder, self.head = model.model.language_model, model.lm_head
         for module in self.decoder.modules():
-            if isinstance(module, Qwen3_5GatedDeltaNet):
+            if isinstance(module, (Qwen3_5GatedDeltaNet, Qwen3_5MoeGatedDeltaNet)):
                 module.forward = types.MethodType(gated_delta_net, module)
+            if isinstance(module, Qwen3_5MoeExperts):
+                module.forward = types.MethodType(all_experts, module)
 
     def states(self, config):
         """Their names, as the Hub's exports have them, and their sizes; None is the number of tokens."""

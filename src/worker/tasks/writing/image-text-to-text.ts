@@ -49,8 +49,8 @@ export interface ImageTextToTextParams extends TextGeneratorParams, VisionParams
 
 /**
  * Generates text about pictures with a language model that reads them, such as SmolVLM, Qwen3.5, LFM2-VL, Gemma 3 and 4,
- * Llava or FastVLM: the next message of a conversation whose contents are texts and pictures, and sound for a Gemma 4
- * that hears.
+ * Llava, PaliGemma, Mistral 3 or FastVLM: the next message of a conversation whose contents are texts and pictures, and
+ * sound for a Gemma 4 that hears.
  *
  * The model is three files, or four: `embed_tokens` makes vectors of tokens, the encoder of pictures makes vectors of their
  * tiles or patches, that of sound those of recordings, and the decoder reads them. What an encoder has made stays in the
@@ -83,6 +83,8 @@ export class ImageTextToText extends SoftTextGenerator {
       'Gemma3ForConditionalGeneration',
       'Gemma4ForConditionalGeneration',
       'LlavaForConditionalGeneration',
+      'PaliGemmaForConditionalGeneration',
+      'Mistral3ForConditionalGeneration',
       'GlmOcrForConditionalGeneration',
       'LightOnOcrForConditionalGeneration',
       // Of FastVLM's exports, and of transformers.

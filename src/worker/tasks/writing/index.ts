@@ -6,7 +6,12 @@ export const WRITING = {
   audio_text_to_text: {
     load: async () => (await import('./audio-text-to-text.js')).AudioTextToText,
     takes: 'audio-or-text',
-    architectures: ['VoxtralForConditionalGeneration', 'GraniteSpeechForConditionalGeneration', 'UltravoxModel'],
+    architectures: [
+      'VoxtralForConditionalGeneration',
+      'GraniteSpeechForConditionalGeneration',
+      'Qwen2AudioForConditionalGeneration',
+      'UltravoxModel',
+    ],
     processor: 'tokenizer',
     models: ['decoder_model_merged'],
     beside: { embed_tokens: ['embed_tokens'], audio_encoder: ['audio_encoder'] },
@@ -46,6 +51,8 @@ export const WRITING = {
       'Gemma3ForConditionalGeneration',
       'Gemma4ForConditionalGeneration',
       'LlavaForConditionalGeneration',
+      'PaliGemmaForConditionalGeneration',
+      'Mistral3ForConditionalGeneration',
       'GlmOcrForConditionalGeneration',
       'LightOnOcrForConditionalGeneration',
       'LlavaQwen2ForCausalLM',

@@ -26,6 +26,8 @@ export interface PictureReader {
   readonly placeholder: string;
   /** The token of which each becomes a vector of the picture. Default: the placeholder. */
   readonly token?: string;
+  /** What a repository without a chat template has in its place. */
+  readonly template?: string;
   /** The inputs that the encoder may have. */
   readonly inputs: readonly string[];
   /** Makes a picture ready for the model. */

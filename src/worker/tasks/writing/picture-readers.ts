@@ -8,9 +8,10 @@ import { gemma4Reader } from './gemma4.js';
 import { glmReader } from './glm46v.js';
 import { idefics3Reader } from './idefics3.js';
 import { lfm2Reader } from './lfm2-vl.js';
-import { lightOnReader } from './lighton-ocr.js';
 import { llavaReader } from './llava.js';
+import { paliGemmaReader } from './paligemma.js';
 import type { PictureReader } from './picture-reader.js';
+import { lightOnReader, mistral3Reader } from './pixtral.js';
 import { qwenReader } from './qwen-vl.js';
 
 export const [PREPROCESSOR, PROCESSOR] = ['preprocessor_config.json', 'processor_config.json'] as const;
@@ -39,8 +40,11 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     );
   };
   const name = String(images['image_processor_type'] ?? '').replace(/ImageProcessor(Fast|Pil)?$/, '');
-  // Others have this processor, too, with prompts of their own.
-  if (name === 'Pixtral' && (await modelTypeOf(files)) === 'lighton_ocr') return lightOnReader(images, all);
+  const type = await modelTypeOf(files);
+  // Others have these processors, too, with prompts of their own.
+  if (name === 'Pixtral' && type === 'lighton_ocr') return lightOnReader(images, all);
+  if (name === 'Pixtral' && type === 'mistral3') return mistral3Reader(images, all);
+  if (name === 'Siglip' && type === 'paligemma') return paliGemmaReader(images);
   switch (name) {
     case 'Idefics3':
     case 'SmolVLM':
@@ -63,7 +67,7 @@ export async function readerOf(files: Files): Promise<PictureReader> {
     default:
       throw new TabServeError(
         'model-config',
-        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Lfm2Vl, Gemma3 and Gemma4 are known, of Llava and FastVLM those of CLIP and Siglip, and of LightOnOCR that of Pixtral. The handler text_generator runs its language model, for text only.`,
+        `${PREPROCESSOR}: image_processor_type is ${JSON.stringify(images['image_processor_type'])}; those of Idefics3, SmolVLM, Qwen2VL, Glm46V, Lfm2Vl, Gemma3 and Gemma4 are known, of Llava, FastVLM and PaliGemma those of CLIP and Siglip, of LightOnOCR and Mistral 3 that of Pixtral. The handler text_generator runs its language model, for text only.`,
       );
   }
 }

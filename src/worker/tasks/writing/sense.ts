@@ -31,6 +31,8 @@ export interface Sense {
   readonly placeholder: string;
   /** The token of which each becomes a vector. Default: the placeholder. */
   readonly token?: string;
+  /** What a repository without a chat template has in its place. */
+  readonly template?: string;
   /** Whether the placeholder stands in the texts of messages, as the template takes no lists of parts. */
   readonly isInTexts?: boolean;
   /**

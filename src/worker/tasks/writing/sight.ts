@@ -13,7 +13,7 @@ export function sightOf(
   reader: PictureReader,
   decode: (image: ImageInput, index: number, context: Context) => Promise<DecodedImage>,
 ): Sense {
-  const { placeholder, token, inputs } = reader;
+  const { placeholder, token, template, inputs } = reader;
   return {
     medium: 'image',
     one: 'a picture',
@@ -22,6 +22,7 @@ export function sightOf(
     inputs,
     placeholder,
     ...(token !== undefined && { token }),
+    ...(template !== undefined && { template }),
     async read(image, index, context) {
       const decoded = await decode(image as ImageInput, index, context);
       try {

@@ -52,6 +52,7 @@ export abstract class SoftTextGenerator extends TextGenerator {
       checkEncoder(encoder, sense);
       encoders.push(encoder);
     }
+    this.defaultTemplate = senses.find(({ template }) => template !== undefined)?.template;
     await super.initialize(context);
     const { embedder } = this;
     if (!embedder)

@@ -123,6 +123,8 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
   readonly #automata = new Automata();
   /** Of a decoder that reads embeddings in place of tokens. */
   protected embedder: Embedder | undefined;
+  /** The chat template of a repository that has none. */
+  protected defaultTemplate: string | undefined;
   #decoder!: Decoder;
   #steps!: SharedSteps;
   /** Undefined if a beginning has other numbers in another prompt. */
@@ -141,8 +143,9 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
     if (!model.ids) this.embedder = new Embedder(await context.open(EMBED_TOKENS, { keeps: () => true }), model);
     this.#decoder = new Decoder(this.model, model, this.embedder);
     this.#steps = new SharedSteps(this.#decoder);
-    if (!this.#decoder.quantizesAtRunTime) this.#prefixes = new PrefixCache(model, context.kept);
-    this.#template = await loadChatTemplate(context.files);
+    if (!this.#decoder.quantizesAtRunTime)
+      this.#prefixes = new PrefixCache(model, context.kept, (tokens) => this.#decoder.isCausal(tokens));
+    this.#template = await loadChatTemplate(context.files, this.defaultTemplate);
     await this.loadTexts(context, model.vocabularySize);
     this.initialized = true;
   }

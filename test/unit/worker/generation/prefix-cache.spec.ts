@@ -45,10 +45,10 @@ const MODEL = {
 /** Bytes of one token: two heads of four float32. */
 const TOKEN = 2 * 4 * 4;
 
-function world(maxBytes = 100 * TOKEN) {
+function world(maxBytes = 100 * TOKEN, isCausal = true) {
   const memory = new CountingMemory();
   const clock = new FakeClock();
-  const prefixes = new PrefixCache(MODEL, new StateBudget(maxBytes, clock).values());
+  const prefixes = new PrefixCache(MODEL, new StateBudget(maxBytes, clock).values(), () => Promise.resolve(isCausal));
   const cacheOf = (length: number): KeyValueCache =>
     new KeyValueCache(length, { 'past.0.key': memory.allocate('float32', [1, 2, length, 4]) });
   return { memory, clock, prefixes, cacheOf };
@@ -141,4 +141,17 @@ test('a row that begins as an earlier one does not take its place; a row that co
   expect(memory.live.size).toBe(2);
   prefixes.add(tokens([9, 1]), cacheOf(9));
   expect(memory.live.size).toBe(1);
+});
+
+test('what has other numbers in another prompt is of no use: all is freed, and nothing is taken over any more', async () => {
+  const { memory, prefixes, cacheOf } = world(undefined, false);
+  prefixes.add(tokens([8, 1]), cacheOf(8));
+  prefixes.add(tokens([8, 2]), cacheOf(8));
+  // Nothing was asked yet.
+  expect(await prefixes.find(tokens([9, 3]))).toBeUndefined();
+  expect(memory.live.size).toBe(2);
+  expect(await prefixes.find(tokens([9, 1]))).toBeUndefined();
+  expect(memory.live.size).toBe(0);
+  prefixes.add(tokens([8, 1]), cacheOf(8));
+  expect(memory.live.size).toBe(0);
 });

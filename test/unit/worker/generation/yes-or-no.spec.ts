@@ -50,13 +50,14 @@ test('what prompts begin with runs once; a prompt that begins otherwise runs as 
   ];
   const numbers = await judge.ask(prompts, [1, 2], context);
   expect([...numbers]).toEqual(prompts.map((prompt) => prompt.reduce((sum, token) => sum + token - 1, 0)));
-  expect(runs).toEqual([[1, 2], [4], [6, 7], [1, 3, 9], [1, 2]]);
+  // Two runs tell that a token's numbers do not depend on those after it.
+  expect(runs).toEqual([[1, 1], [1, 2], [1, 2], [4], [6, 7], [1, 3, 9], [1, 2]]);
 });
 
 test('a prompt runs the same way alone, and as a whole if the model quantizes at run time', async () => {
   const alone = counting();
   await new YesOrNo(alone.session, tokenizer).ask([[1, 2, 4]], [1, 2], context);
-  expect(alone.runs).toEqual([[1, 2], [4]]);
+  expect(alone.runs.slice(2)).toEqual([[1, 2], [4]]);
   const quantized = counting(true);
   await new YesOrNo(quantized.session, tokenizer).ask([[1, 2, 4]], [1, 2], context);
   expect(quantized.runs).toEqual([[1, 2, 4]]);

@@ -41,6 +41,71 @@ for (const [model, rows] of Object.entries(EXPECTED)) {
   });
 }
 
+test('paligemma: a prompt whose tokens see those after them is kept nowhere, and runs as a whole, in any order, beside others', async () => {
+  const rows = EXPECTED['paligemma']!;
+  const inputs = await Promise.all(rows.map(async (row) => ({ messages: await messagesOf(row) })));
+  const orders = [
+    [0, 1, 2, 3],
+    [1, 0, 3, 2],
+    [2, 3, 1, 0],
+  ];
+  for (const order of orders) {
+    const runs: number[] = [];
+    const ask = await open(
+      new ImageTextToText(),
+      (session, name) => ({
+        inputs: session.inputs,
+        outputs: session.outputs,
+        run(feeds, options) {
+          if (name === 'decoder_model_merged') runs.push(feeds['inputs_embeds']!.dims[1]!);
+          return session.run(feeds, options);
+        },
+        [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
+      }),
+      'paligemma',
+    );
+    const texts = order.map((at) => rows[at]!.text);
+    for (const [nth, at] of order.entries()) {
+      runs.length = 0;
+      const [answer] = await ask([inputs[at]]);
+      expect(answer).toMatchObject({ text: texts[nth], usage: { cachedTokens: 0 } });
+      // Of the others, two runs of two tokens were the measurement.
+      expect(runs.filter((length) => length > 2)).toEqual([rows[at]!.inputIds.length]);
+    }
+    expect((await ask(order.map((at) => inputs[at]))).map(({ text }) => text)).toEqual(texts);
+    const together = await Promise.all(order.map((at) => ask([inputs[at]])));
+    expect(together.map(([answer]) => answer!.text)).toEqual(texts);
+  }
+});
+
+test('paligemma: an answer that another worker has begun goes on token by token', async () => {
+  const [row] = EXPECTED['paligemma']!;
+  const input = { messages: await messagesOf(row!) };
+  const sent: unknown[] = [];
+  const send: Context['send'] = (_, __, resume) => Promise.resolve(void sent.push(resume));
+  await (
+    await open(new ImageTextToText(), undefined, 'paligemma')
+  )([input], { send });
+  const ask = await open(new ImageTextToText(), undefined, 'paligemma');
+  const [answer] = await ask([input], { resumed: () => sent[4] });
+  expect(answer!.text).toBe(row!.text);
+});
+
+test('paligemma: the half of texts answers as transformers; a conversation is refused', async () => {
+  const row = EXPECTED['paligemma']!.at(-1)!;
+  const texts = await open(new TextGenerator(), undefined, 'paligemma');
+  expect((await texts([{ tokens: row.inputIds }]))[0]).toMatchObject({ text: row.text });
+  const ask = await open(new ImageTextToText(), undefined, 'paligemma');
+  const said = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+  ];
+  expect((await ask([{ messages: [...said, said[0]] }]))[0]).toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringContaining('PaliGemma answers one message'),
+  });
+});
+
 test('pictures of one color and of different shapes are not taken for each other', async () => {
   const ask = await open(new ImageTextToText(), undefined, 'qwen2-vl');
   const asked = (height: number, width: number) => ({
@@ -174,7 +239,13 @@ test('fields of processors that are no sizes are told', async () => {
   const pixtral = { image_processor_type: 'PixtralImageProcessor' };
   await expect(readerFor(pixtral, { image_token: 1 })).rejects.toThrow('image_token: expected a token, got 1');
   await expect(readerFor({ ...pixtral, size: { longest_edge: -1 } })).rejects.toThrow('size: expected a whole number');
-  await expect(readerFor(pixtral, {}, 'mistral3')).rejects.toThrow('of LightOnOCR that of Pixtral');
+  await expect(readerFor(pixtral, {}, 'llava')).rejects.toThrow('of LightOnOCR and Mistral 3 that of Pixtral');
+  const broken = readerFor(pixtral, { image_break_token: '' }, 'mistral3');
+  await expect(broken).rejects.toThrow('image_break_token: expected a token, got ""');
+  const siglip = { image_processor_type: 'SiglipImageProcessor', image_seq_length: 0 };
+  await expect(readerFor(siglip, {}, 'paligemma')).rejects.toThrow('image_seq_length: expected a whole number');
+  const onevision = { image_processor_type: 'LlavaOnevisionImageProcessor' };
+  await expect(readerFor(onevision, {}, 'llava_onevision')).rejects.toThrow('The handler text_generator runs');
 });
 
 test('a picture without a whole token of LightOnOCR is refused', async () => {

@@ -100,8 +100,8 @@ export async function open(
     },
   });
   await handler.initialize(context(1));
-  return async (rows: readonly unknown[]) =>
-    (await handler.handle(rows as never, context(rows.length))) as readonly GeneratedText[];
+  return async (rows: readonly unknown[], own: Partial<Context> = {}) =>
+    (await handler.handle(rows as never, { ...context(rows.length), ...own })) as readonly GeneratedText[];
 }
 
 /** Returns the files of a model, for what reads them alone. */

@@ -1,6 +1,6 @@
 /**
- * Pages as LightOnOCR reads them: whole patches, in the shape of the picture. Pixels and texts are those of transformers'
- * processors with Pillow (`PixtralImageProcessor`, `LightOnOcrProcessor`).
+ * Pictures as LightOnOCR and Mistral 3 read them: whole patches, in the shape of the picture. Pixels and texts are those of
+ * transformers' processors with Pillow (`PixtralImageProcessor`, `LightOnOcrProcessor`, `PixtralProcessor`).
  */
 import { invalidInput } from '../../../contract/errors.js';
 import type { Json } from '../../../shared/hugging-face.js';
@@ -23,19 +23,51 @@ const BICUBIC = 3;
 /** The largest side of a patch, whatever the files say. */
 const MAX_PATCH = 64;
 
+/** What differs between families of models. */
+interface Family {
+  /** The side of a token in pixels. */
+  readonly side: number;
+  /** The sides of a picture are multiples of it. */
+  readonly step: number;
+  /** Each becomes a vector. */
+  readonly token: string;
+  /** Returns the text of a row of tokens. */
+  readonly line: (row: string, isLast: boolean) => string;
+}
+
 /**
  * @param images the fields of `preprocessor_config.json`
  * @param processor those of `processor_config.json`
  * @throws `model-config` for a field of the wrong type
  */
 export function lightOnReader(images: Json, processor: Json): PictureReader {
+  return pixtralReader(images, {
+    side: sideOf(processor, 14, 2),
+    step: patchOf(images) * wholeOf(images, 'spatial_merge_size', 1, MAX_PATCH),
+    token: tokenOf(processor, 'image_token', '<|image_pad|>'),
+    line: (row) => row,
+  });
+}
+
+/** Returns the reader of Mistral 3: each row of tokens has an end. @throws `model-config` for a field of the wrong type */
+export function mistral3Reader(images: Json, processor: Json): PictureReader {
+  const side = sideOf(processor, 16, 1);
+  const [between, end] = [
+    tokenOf(processor, 'image_break_token', '[IMG_BREAK]'),
+    tokenOf(processor, 'image_end_token', '[IMG_END]'),
+  ];
+  return pixtralReader(images, {
+    side,
+    step: side,
+    token: tokenOf(processor, 'image_token', '[IMG]'),
+    line: (row, isLast) => row + (isLast ? end : between),
+  });
+}
+
+function pixtralReader(images: Json, { side, step, token, line }: Family): PictureReader {
   const interpolation = interpolationOf(images, BICUBIC);
   const numbers = numbersOf(images, CLIP_MEAN, CLIP_STD);
   const largest = largestOf(images);
-  // Of a token.
-  const side = wholeOf(processor, 'patch_size', 14, MAX_PATCH) * wholeOf(processor, 'spatial_merge_size', 2, MAX_PATCH);
-  const step = patchOf(images) * wholeOf(images, 'spatial_merge_size', 1, MAX_PATCH);
-  const token = tokenOf(processor, 'image_token', '<|image_pad|>');
   return {
     placeholder: token,
     inputs: ['pixel_values'],
@@ -49,7 +81,7 @@ export function lightOnReader(images: Json, processor: Json): PictureReader {
         );
       const pixels = await resizePixels(image, [[height, width]], interpolation);
       return {
-        text: token.repeat(rows * columns),
+        text: Array.from({ length: rows }, (_, row) => line(token.repeat(columns), row === rows - 1)).join(''),
         count: rows * columns,
         feeds: {
           pixel_values: { dtype: 'float32', dims: [1, 3, height, width], data: await valuesOf(pixels, numbers) },
@@ -71,6 +103,13 @@ function largestOf(images: Json): PictureSize {
   if (!isRecord(size) || size['height'] !== undefined) return sidesOf(images, 'size', 1024);
   const edge = wholeOf({ size: size['longest_edge'] }, 'size', 1024, 16_384);
   return [edge, edge];
+}
+
+/** Returns the side of a token. @param patch, merge the processor's defaults */
+function sideOf(processor: Json, patch: number, merge: number): number {
+  return (
+    wholeOf(processor, 'patch_size', patch, MAX_PATCH) * wholeOf(processor, 'spatial_merge_size', merge, MAX_PATCH)
+  );
 }
 
 /** Returns the side of a patch, which is a number, or both sides. */
