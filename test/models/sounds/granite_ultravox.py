@@ -178,12 +178,18 @@ def export(family, folder):
             family.hearing.eval(), (example,), path, input_names=[family.input], output_names=["audio_features"], dynamo=False, opset_version=17,
             dynamic_axes={family.input: {0: "batch_size", 1 if family.input == "input_features" else 2: "audio_sequence_length"}, "audio_features": {0: "batch_size", 1: "num_audio_tokens"}})
         onnx.save(clean(onnx.load(path)), folder / "audio_encoder.onnx")
-        language = family.language
+    export_text(family.language, family.text, folder)
+
+
+def export_text(language, kind, folder):
+    """Writes decoder and table. @param kind the class of the decoder: `Text`, or one like it"""
+    with tempfile.TemporaryDirectory() as target, torch.no_grad():
+        path = pathlib.Path(target) / "model.onnx"
         config = language.config.text_config if hasattr(language.config, "text_config") else language.config
-        text = family.text(language if hasattr(language.model, "language_model") else Parts(language)).eval()
+        text = kind(language if hasattr(language.model, "language_model") else Parts(language)).eval()
         states = attention_states(config)
         past = [torch.rand(2, *[3 if size is None else size for size in sizes]) for _, sizes in states]
-        has_positions = family.text is Text
+        has_positions = kind is Text
         names = ["inputs_embeds", "attention_mask", *(["position_ids"] if has_positions else [])]
         given = [torch.rand(2, 4, config.hidden_size), torch.ones(2, 7, dtype=torch.int64), *([torch.arange(3, 7).expand(2, 4).contiguous()] if has_positions else [])]
         axes = {**{one: {0: "batch_size", 1: "total_sequence_length" if one == "attention_mask" else "sequence_length"} for one in names}, "logits": {0: "batch_size", 1: "sequence_length"}}
@@ -236,10 +242,14 @@ def make(name):
     return rows
 
 
-if __name__ == "__main__":
+def save_rows(made):
+    """Adds rows to expected.json, by the model's name."""
     path = HERE / "expected.json"
-    known = json.loads(path.read_text())
-    for name in sys.argv[1:] or FAMILIES:
-        known[name] = make(name)
+    known = {**json.loads(path.read_text()), **made}
     lines = lambda rows: ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
     path.write_text("{" + ",\n".join(f'"{name}": [\n{lines(rows)}\n]' for name, rows in known.items()) + "}\n")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or FAMILIES:
+        save_rows({name: make(name)})

@@ -34,8 +34,8 @@ export type AudioTextToTextInput =
   | { readonly messages: readonly AudioTextMessage[]; readonly tools?: readonly unknown[] };
 
 /**
- * Generates text about sound with a language model that hears, such as Voxtral, Ultravox or Granite Speech: the next
- * message of a conversation whose contents are texts and recordings.
+ * Generates text about sound with a language model that hears, such as Voxtral, Ultravox, Granite Speech or Qwen2-Audio:
+ * the next message of a conversation whose contents are texts and recordings.
  *
  * The model is three files: `embed_tokens` makes vectors of tokens, `audio_encoder` makes vectors of sound, and
  * the decoder reads both. What the encoder has made of a recording stays in the worker for the next question. Everything
@@ -52,7 +52,12 @@ export class AudioTextToText extends SoftTextGenerator {
   static override readonly takes: InputKind = 'audio-or-text';
 
   static override readonly huggingFace: HuggingFaceTask = {
-    architectures: ['VoxtralForConditionalGeneration', 'GraniteSpeechForConditionalGeneration', 'UltravoxModel'],
+    architectures: [
+      'VoxtralForConditionalGeneration',
+      'GraniteSpeechForConditionalGeneration',
+      'Qwen2AudioForConditionalGeneration',
+      'UltravoxModel',
+    ],
     models: ['decoder_model_merged'],
     beside: { [EMBED_TOKENS]: [EMBED_TOKENS], [AUDIO_ENCODER]: [AUDIO_ENCODER] },
     processor: 'tokenizer',

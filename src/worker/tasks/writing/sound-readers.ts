@@ -7,6 +7,7 @@ import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-file
 import { gemma4SoundReader } from './gemma4-sound.js';
 import { graniteReader } from './granite-speech.js';
 import { PROCESSOR } from './picture-readers.js';
+import { qwen2AudioReader } from './qwen2-audio.js';
 import type { SoundReader } from './sound-reader.js';
 import { ultravoxReader } from './ultravox.js';
 import { voxtralReader } from './voxtral.js';
@@ -33,6 +34,8 @@ export async function soundReaderOf(files: Files, warn: (message: string) => voi
       '"WhisperFeatureExtractor", as of Voxtral and Ultravox, "GraniteSpeechFeatureExtractor", or "Gemma4AudioFeatureExtractor"',
     );
   const config = files.has(HF_CONFIG) ? await files.json(HF_CONFIG) : {};
-  if (!isRecord(config) || config['model_type'] !== 'ultravox') return voxtralReader(extractor, rate, warn);
+  const model = isRecord(config) ? config['model_type'] : undefined;
+  if (model === 'qwen2_audio') return qwen2AudioReader(extractor, rate, warn);
+  if (model !== 'ultravox') return voxtralReader(extractor, rate, warn);
   return ultravoxReader(extractor, processor, rate, warn);
 }

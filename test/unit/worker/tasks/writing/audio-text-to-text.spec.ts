@@ -1,5 +1,5 @@
 // Models that hear, of random weights, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with its feature
-// extractors (test/models/sounds/voxtral.py and granite_ultravox.py).
+// extractors (the scripts of test/models/sounds).
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import type { Context } from '../../../../../src/contract/handler.ts';
@@ -170,7 +170,7 @@ test("a repository whose file is another extractor's is told", async () => {
   await expect(longer.ask([input])).rejects.toThrow('expects float32 [batch_size, 80, 200]');
 });
 
-test('a recording that Ultravox or Granite Speech cannot hear is refused, and sizes that are none are told', async () => {
+test('a recording that Ultravox, Qwen2-Audio or Granite Speech cannot hear is refused, and sizes that are none are told', async () => {
   const heard = (length: number) => [
     { messages: [{ role: 'user', content: [{ type: 'audio', audio: recording(length) }] }] },
   ];
@@ -179,6 +179,12 @@ test('a recording that Ultravox or Granite Speech cannot hear is refused, and si
     expect((await ultravox.ask(heard(length)))[0]).toMatchObject({
       code: 'invalid-input',
       message: `The recording has ${length} samples, and this model hears 400 to 48000, which are 3 seconds. Pass a part of it.`,
+    });
+  const qwen = await open(new AudioTextToText(), undefined, 'qwen2-audio');
+  for (const length of [320, 50_000])
+    expect((await qwen.ask(heard(length)))[0]).toMatchObject({
+      code: 'invalid-input',
+      message: `The recording has ${length} samples, and this model hears 321 to 48000, which are 3 seconds. Pass a part of it.`,
     });
   const granite = await open(new AudioTextToText(), undefined, 'granite-speech');
   expect((await granite.ask(heard(200)))[0]).toMatchObject({
