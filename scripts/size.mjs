@@ -98,8 +98,9 @@ const LIMITS = [
   // 290 less: modules have no docblocks.
   // 77 more are the reader of sound files.
   // 8 more are Gemma 4: its two readers, their spectrogram, and what several senses of a model are, with their types and in two bundles.
+  // 7 more are the classes that tests compare.
   // 4 more are PaliGemma, Mistral 3 and Qwen2-Audio, and how a decoder is found not to be causal.
-  { what: 'the build', limit: 2930, measure: all },
+  { what: 'the build', limit: 2940, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

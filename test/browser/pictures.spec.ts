@@ -17,7 +17,18 @@ interface Row {
 const EXPECTED = readGoldens<Readonly<Record<string, readonly Row[]>>>('../models/pictures/expected.json');
 const ROWS = EXPECTED['smolvlm']!;
 /** Of Gemma 3, with pan and scan. The others are compared in unit tests. */
-const MODELS = ['smolvlm', 'gemma3', 'gemma4', 'llava', 'fastvlm', 'qwen3.5', 'glm-ocr', 'paligemma', 'mistral3', 'qwen3.5-moe'];
+const MODELS = [
+  'smolvlm',
+  'gemma3',
+  'gemma4',
+  'llava',
+  'fastvlm',
+  'qwen3.5',
+  'glm-ocr',
+  'paligemma',
+  'mistral3',
+  'qwen3.5-moe',
+];
 
 const FOLDER = '/test/models/pictures/';
 

@@ -93,6 +93,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/models/sources/': 'packed',
   'shared/hub-listing.': 'packed',
   'worker/models/hugging-face/': 'repository',
+  'worker/tasks/compared.': 'repository',
   'worker/models/workflow.': 'workflow',
   'worker/models/nodes.': 'workflow',
   'worker/models/node-precision.': 'workflow',

@@ -89,7 +89,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     handler: 'text_generator',
     ending: 'ForConditionalGeneration',
     beginnings:
-      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ Gemma3n Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm3Vl Llama4 LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse Mistral3 MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PaliGemma PerceptionLM QianfanOCR Qwen2_5OmniThinker Qwen3OmniMoeThinker Qwen3VLMoe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3',
+      'Apertus1p5 Aria AyaVision Cohere2Vision CohereCompass DeepseekOcr2 DeepseekVL DeepseekVLHybrid Dots3Note Ernie4_5_VLMoe Exaone4_5_ Gemma3n Gemma4Unified Glm46V Glm4v Glm4vMoe Glm5Next GotOcr2 Granite4Vision GraniteDocling HYV4VL HunYuanVL HyperCLOVAXVisionV2 Idefics2 Inkling2 Inkling2Loop Inkling InternVL Kimi_K25 Lfm3Vl Llama4 LlavaNext LlavaNextVideo LlavaOnevision MiniCPMOcr MiniCPMV4_6 MiniCPMV4_7 MiniMaxM3Sparse MistralLarge4 Mllama Molmo2 MuseGlimmer MuseSpark Ovis2 PaddleOCRVL PerceptionLM QianfanOCR Qwen2_5OmniThinker Qwen3OmniMoeThinker Qwen3VLMoe Qwen4Exp Step3p7 UnlimitedOcr VideoLlama3',
   },
   {
     task: 'text generation from images',

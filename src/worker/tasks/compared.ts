@@ -16,7 +16,7 @@ const COMPARED: Readonly<Record<string, string>> = {
   ForCausalLM:
     'Apertus Arcee BioGpt Bloom CodeGen Cohere2 Cohere DeepseekV3 DiffLlama Doge Ernie4_5 Exaone4 Falcon GPTJ GPTNeo GPTNeoX Gemma2 Gemma3 Gemma Glm4 Glm GptOss Granite GraniteMoeHybrid Helium HunYuanDenseV1 Lfm2 Llama LlavaQwen2 Ministral Mistral Mixtral ModernBertDecoder Mpt Nemotron OPT Olmo2 Olmo3 Olmo Persimmon Phi3 Phi Phimoe Qwen2 Qwen2Moe Qwen3 Qwen3Moe SeedOss SmolLM3 StableLm Starcoder2 VaultGemma',
   ForConditionalGeneration:
-    'Bart Florence2 Gemma3 GlmOcr GraniteSpeech Idefics3 Lfm2Vl LightOnOcr Llava M2M100 Moonshine Qwen2VL Qwen2_5_VL Qwen3VL Qwen3_5 SmolVLM Supertonic T5 Voxtral Whisper',
+    'Bart Florence2 Gemma3 Gemma4 GlmOcr GraniteSpeech Idefics3 Lfm2Vl LightOnOcr Llava M2M100 Mistral3 Moonshine PaliGemma Qwen2Audio Qwen2VL Qwen2_5_VL Qwen3VL Qwen3_5 Qwen3_5Moe SmolVLM Supertonic T5 Voxtral Whisper',
   ForImageClassification:
     'Beit Bit CLIP ConvNext ConvNextV2 Cvt Data2VecVision DeiT Dinov2 Dinov2WithRegisters DonutSwin EfficientNet FocalNet HGNetV2 Hiera IJepa Levit MetaClip2 MobileNetV1 MobileNetV2 MobileViT PoolFormer Pvt PvtV2 RegNet ResNet Segformer Siglip SwiftFormer Swin Swinv2 TextNet TimmWrapper ViT ViTMSN',
   ForSemanticSegmentation: 'Beit DPT Data2VecVision MobileViT Segformer UperNet',

@@ -208,6 +208,17 @@ test('a handler of another task than the model’s is a contradiction; one of th
   expect(await said({ ...bert, 'config.json': pairs }, 'text_classifier')).toBeUndefined();
 });
 
+test('a class that no test compares with Python is named; one that is compared, of an app, or without a class is not', async () => {
+  const said = async (architectures: readonly string[], handler?: string) => {
+    const config = { ...vit['config.json'], architectures };
+    return (await read({ ...vit, 'config.json': config }, handler === undefined ? {} : { handler })).archive.uncompared;
+  };
+  expect(await said(['OtherForImageClassification'])).toMatch(/^No test .* the class OtherForImageClassification/);
+  expect(await said(['ViTForImageClassification'])).toBeUndefined();
+  expect(await said(['OtherForImageClassification'], 'my_handler')).toBeUndefined();
+  expect(await said([], 'image_classifier')).toBeUndefined();
+});
+
 test("processor_config.json of transformers 5: its parts are the processors' files", async () => {
   const { 'preprocessor_config.json': fields, ...others } = vit;
   const { archive, asked } = await read({ ...others, 'processor_config.json': { image_processor: fields } });

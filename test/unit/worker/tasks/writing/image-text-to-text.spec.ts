@@ -1,6 +1,7 @@
 // Tiny models of random weights that read pictures, in Hugging Face's layout, on ONNX Runtime under Node, against transformers with its
 // own image processor and Pillow (test/models/pictures/make.py). Gemma 4 is in gemma4.spec.ts.
 import { expect, test } from '@playwright/test';
+import type { Context } from '../../../../../src/contract/handler.ts';
 import { createTestContext } from '../../../../../src/worker.ts';
 import { ImageTextToText } from '../../../../../src/worker/tasks/writing/image-text-to-text.ts';
 import { readerOf } from '../../../../../src/worker/tasks/writing/picture-readers.ts';
