@@ -1,5 +1,12 @@
-/** Svelte's function for a component's model. */
-export { useModel } from './page/frameworks/svelte.js';
-export type { Model } from './page/frameworks/svelte.js';
-export type { ModelCalls, UseModelOptions } from './page/frameworks/component-model.js';
+/** Svelte's functions for a component's model, for answers in parts, and for frames. */
+export { useFrames, useModel, useStream } from './page/frameworks/svelte.js';
+export type { Frames, Model, Stream } from './page/frameworks/svelte.js';
+export type {
+  FollowOptions,
+  FramesCalls,
+  ModelCalls,
+  StreamCalls,
+  UseModelOptions,
+} from './page/frameworks/component-model.js';
 export type { FailedModel, IdleModel, LoadingModel, ModelState, ReadyModel } from './page/frameworks/model-state.js';
+export type { FramesState, ReadingState, StreamState } from './page/frameworks/reading.js';

@@ -135,7 +135,7 @@ export const ROOMS = {
   'page/frameworks': {
     runs: 'page',
     what: 'The entries `tabserve/react`, `tabserve/vue` and `tabserve/svelte`: a store over a client that components share',
-    imports: [...BOTH, 'page/client', 'page/options', 'page/requests'],
+    imports: [...BOTH, 'page/client', 'page/options', 'page/requests', 'page/streams'],
     types: ['page/workers', 'worker/handlers'],
   },
   worker: {

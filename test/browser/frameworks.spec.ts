@@ -195,19 +195,89 @@ test('the recipe for react, with a handler of its own @once', async ({ opened: {
   await expect(page.locator('label')).toHaveText('odd');
 });
 
+/** Shows a recipe; `window.remove()` removes it. */
+async function showRecipe(page: Page, name: keyof Window['frameworks']['recipes']): Promise<void> {
+  await page.evaluate((name) => {
+    const remove = window.frameworks.recipes[name](document.querySelector('main')!);
+    Object.assign(window, { remove });
+  }, name);
+}
+
+const remove = async (page: Page): Promise<void> =>
+  await page.evaluate(() => (window as unknown as { remove: () => void }).remove());
+
+for (const framework of ['react', 'vue'] as const)
+  test(`the recipe for ${framework}, in parts: the text grows, is stopped, and begins again @once @full`, async ({
+    opened: { page },
+  }) => {
+    await showRecipe(page, `${framework}, in parts`);
+    const button = page.getByRole('button');
+    const text = page.locator('p').first();
+    await button.click();
+    await expect(button).toHaveText('Stop');
+    // The parts so far, while more of them come.
+    await expect(text).not.toBeEmpty();
+    await button.click();
+    await expect(button).toHaveText('Write');
+    const stopped = (await text.textContent())!;
+    await button.click();
+    await expect(button).toHaveText('Write');
+    const whole = (await text.textContent())!;
+    expect(whole.startsWith(stopped)).toBe(true);
+    expect(whole.length).toBeGreaterThan(40);
+    await button.click();
+    await remove(page);
+    await noWorkers(page);
+  });
+
+for (const framework of ['react', 'svelte'] as const)
+  test(`the recipe for ${framework}, frames: each has its boxes; removing it ends the worker @once @full`, async ({
+    opened: { page },
+  }) => {
+    // A camera that shows a photo.
+    await page.evaluate(async () => {
+      const photo = await createImageBitmap(await (await fetch('/models/nanodet/samples/cat.jpg')).blob());
+      const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
+      const context = canvas.getContext('2d')!;
+      const draw = (): void => {
+        context.drawImage(photo, 0, 0, 320, 240);
+        requestAnimationFrame(draw);
+      };
+      draw();
+      const camera = canvas.captureStream();
+      navigator.mediaDevices.getUserMedia = async () => camera;
+      Object.assign(window, { camera });
+    });
+    await showRecipe(page, `${framework}, frames`);
+    const button = page.getByRole('button');
+    await expect(button).toHaveText('idle');
+    await button.click();
+    await expect(page.locator('output')).toHaveText('1 objects');
+    await expect(button).toHaveText('running');
+    const drawn = await page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+      return new Set(canvas.getContext('2d')!.getImageData(0, 0, 320, 240).data).size;
+    });
+    expect(drawn, 'the frame is drawn').toBeGreaterThan(50);
+    await button.click();
+    await expect(button).toHaveText('idle');
+    const ended = await page.evaluate(() =>
+      (window as unknown as { camera: MediaStream }).camera.getTracks().every((one) => one.readyState === 'ended'),
+    );
+    expect(ended).toBe(true);
+    await remove(page);
+    await noWorkers(page);
+  });
+
 for (const framework of ['react', 'vue', 'svelte'] as const) {
   test(`the recipe for ${framework} @once${framework === 'react' ? '' : ' @full'}`, async ({
     opened: { page, count },
   }) => {
-    await page.evaluate((framework) => {
-      const remove = window.frameworks.recipes[framework](document.querySelector('main')!);
-      Object.assign(window, { remove });
-    }, framework);
+    await showRecipe(page, framework);
     await expect(page.getByText('Ready, on wasm')).toBeVisible();
     await page.locator('input').setInputFiles(three);
     await expect(page.locator('output')).toHaveText('three');
     expect(count).toEqual({ workers: 1, downloads: 1 });
-    await page.evaluate(() => (window as unknown as { remove: () => void }).remove());
+    await remove(page);
     await noWorkers(page);
   });
 }

@@ -1,14 +1,23 @@
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { TabServeError } from '../../contract/errors.js';
 import type { Handler } from '../../contract/handler.js';
-import type { FormName, ResultFor, ResultOf } from '../../contract/handler-types.js';
+import type { FormName, PartOf, ResultFor, ResultOf } from '../../contract/handler-types.js';
 import type { HandlerName, HandlerOf } from '../../worker/handlers/registry.js';
-import type { Client } from '../client/client.js';
 import type { ConnectOptions } from '../client/connect.js';
 import type { ClientOptions } from '../options/client-options.js';
 import type { WorkerFactory } from '../workers/worker-factory.js';
+import type { FrameAnswer } from '../streams/frame-reader.js';
 import { readArguments } from './arguments.js';
+import type { FramesCalls, ModelCalls, StreamCalls } from './component-model.js';
 import { IDLE, LOADING, type ModelState, type ReadyModel } from './model-state.js';
+import {
+  framesReading,
+  streamReading,
+  type FramesState,
+  type Reading,
+  type ReadingState,
+  type StreamState,
+} from './reading.js';
 import { checkFunctions, isSameData, sharedClient } from './shared-client.js';
 
 const LOADINGS = ['eager', 'lazy', 'suspense'] as const;
@@ -34,15 +43,7 @@ export type Model<
   H extends Handler = Handler,
   Result = ResultOf<H>,
   L extends Loading = Loading,
-> = (L extends 'suspense' ? ReadyModel<H, Result> : ModelState<H, Result>) & {
-  /**
-   * Predicts one input, as `Client.predict` does. Before the model is ready, it waits; after an error, it loads the
-   * model again. It rejects with `disposed` after the component was unmounted.
-   */
-  readonly predict: Client<H, Result>['predict'];
-  /** Loads the model: with `lazy` before the first `predict`, and after an error once more. */
-  readonly initialize: () => Promise<void>;
-};
+> = (L extends 'suspense' ? ReadyModel<H, Result> : ModelState<H, Result>) & ModelCalls<H, Result>;
 
 /**
  * Loads a model for as long as the component is mounted. Components with the same options share one client; options may
@@ -102,7 +103,70 @@ export function useModel(first: unknown, second?: unknown): unknown {
     checkFunctions(client);
     throw client.open();
   }
-  return useMemo(() => ({ ...shown, predict: client.predict, initialize: client.initialize }), [shown, client]);
+  return useMemo(() => {
+    const { predict, stream, frames, initialize } = client;
+    return { ...shown, predict, stream, frames, initialize };
+  }, [shown, client]);
+}
+
+/** An answer that comes in parts: its state, and functions that stay the same as long as the model does. */
+export type Stream<H extends Handler = Handler, Result = ResultOf<H>> = StreamState<PartOf<H> | Result> &
+  StreamCalls<H>;
+
+/**
+ * Reads an answer in parts, and renders the component with each of them. It ends when the component is unmounted.
+ *
+ * ```tsx
+ * const writer = useModel({ model: '/models/writer/', handler: 'text_generator' });
+ * const tale = useStream(writer);
+ * return <button onClick={() => tale.start('Once upon a time')}>{tale.text || 'Write'}</button>;
+ * ```
+ */
+export function useStream<H extends Handler, Result>(
+  model: ModelState<H, Result> & Pick<ModelCalls<H, Result>, 'stream'>,
+): Stream<H, Result> {
+  const { stream } = model;
+  const reading = useReading(() => streamReading<PartOf<H> | Result>());
+  const state = useSyncExternalStore(reading.subscribe, reading.getState, reading.getState);
+  const start = useCallback<StreamCalls<H>['start']>(
+    (input, options) => reading.start(stream(input, options as object) as AsyncIterable<PartOf<H> | Result>),
+    [reading, stream],
+  );
+  return useMemo(() => ({ ...state, start, stop: reading.stop }), [state, start, reading]);
+}
+
+/** Frames that a model answers: their state, and functions that stay the same as long as the model does. */
+export type Frames<H extends Handler = Handler, Result = ResultOf<H>> = FramesState<Result> & FramesCalls<H, Result>;
+
+/**
+ * Answers the frames of a camera or a video, and renders the component with each answer. It ends when the component is
+ * unmounted.
+ *
+ * ```tsx
+ * const detector = useModel({ model: '/models/nanodet/', handler: 'object_detector' });
+ * const frames = useFrames(detector);
+ * const start = async () => frames.start(await navigator.mediaDevices.getUserMedia({ video: true }));
+ * ```
+ */
+export function useFrames<H extends Handler, Result>(
+  model: ModelState<H, Result> & Pick<ModelCalls<H, Result>, 'frames'>,
+): Frames<H, Result> {
+  const { frames } = model;
+  const reading = useReading(() => framesReading<Result>());
+  const state = useSyncExternalStore(reading.subscribe, reading.getState, reading.getState);
+  const start = useCallback<FramesCalls<H, Result>['start']>(
+    (source, { onFrame, ...options } = {}) =>
+      reading.start(frames(source, options as object) as AsyncIterable<FrameAnswer<Result>>, onFrame),
+    [reading, frames],
+  );
+  return useMemo(() => ({ ...state, start, stop: reading.stop }), [state, start, reading]);
+}
+
+/** Returns the store of a component, which ends when the component is unmounted. */
+function useReading<Item, State extends ReadingState>(make: () => Reading<Item, State>): Reading<Item, State> {
+  const [reading] = useState(make);
+  useEffect(() => reading.stop, [reading]);
+  return reading;
 }
 
 function notHere(): TabServeError {

@@ -3,6 +3,9 @@ import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { Client } from '../client/client.js';
 import { connect } from '../client/connect.js';
 import type { RequestOptions } from '../requests/request-options.js';
+import { readOnce } from '../streams/answer-stream.js';
+import type { FrameAnswer } from '../streams/frame-reader.js';
+import type { FrameSource, FramesOptions } from '../streams/frame-source.js';
 import type { ClientOptions } from '../options/client-options.js';
 import { readRequestOptions } from '../requests/request-options.js';
 import { unlessAborted } from '../../shared/abort.js';
@@ -96,6 +99,41 @@ export class SharedClient {
     if (!this.#client) throw unmounted();
     return await this.#client.predict(input, options);
   };
+
+  /** Loads the model, unless it is loaded, and reads the parts of an answer. Reading throws what `predict` throws. */
+  readonly stream = (input: unknown, options: RequestOptions = {}): AsyncIterable<unknown> =>
+    this.#read(options, (client) => client.stream(input, options));
+
+  /** Loads the model, unless it is loaded, and reads the answers to frames. Reading throws what `predict` throws. */
+  readonly frames = (source: FrameSource, options: FramesOptions = {}): AsyncIterable<FrameAnswer<unknown>> =>
+    this.#read(options, (client) => client.frames(source, options));
+
+  /** Returns what `open` returns, which is called once the model is ready. */
+  #read<Item>(
+    { signal }: { readonly signal?: AbortSignal },
+    open: (client: Client) => AsyncIterable<Item>,
+  ): AsyncIterable<Item> {
+    return readOnce<Item>(() => {
+      let items: AsyncIterator<Item> | undefined;
+      let isLeft = false;
+      return {
+        next: async () => {
+          if (!items && !isLeft) {
+            if (this.#state.status !== 'ready') await unlessAborted(this.initialize(), signal);
+            if (!this.#client) throw unmounted();
+            if (!isLeft) items = open(this.#client)[Symbol.asyncIterator]();
+          }
+          const { done, value } = (await items?.next()) ?? { done: true };
+          return done ? { done: true, value: undefined } : { done: false, value: value as Item };
+        },
+        async return() {
+          isLeft = true;
+          await items?.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    });
+  }
 
   #load(): Promise<void> {
     if (this.#state.status === 'ready') return Promise.resolve();

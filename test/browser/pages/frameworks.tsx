@@ -4,36 +4,55 @@ import { mount, unmount } from 'svelte';
 import { createApp } from 'vue';
 import { useModel, type Loading, type Model } from 'tabserve/react';
 import type { ImageClassifier, TabServeError } from 'tabserve';
+import { Camera as ReactCamera } from '../../readme/frameworks/Camera.tsx';
+import SvelteCamera from '../../readme/frameworks/Camera.svelte';
 import { Digit as ReactDigit } from '../../readme/frameworks/Digit.tsx';
 import { Parity } from '../../readme/frameworks/Parity.tsx';
 import SvelteDigit from '../../readme/frameworks/Digit.svelte';
 import VueDigit from '../../readme/frameworks/Digit.vue';
+import { Tale as ReactTale } from '../../readme/frameworks/Tale.tsx';
+import VueTale from '../../readme/frameworks/Tale.vue';
 
-/** The recipes of docs/frameworks.md. Each function shows one, and returns a function that removes it. */
-const recipes = {
-  react(target: Element) {
+/** Shows a component, and returns a function that removes it. */
+type Recipe = (target: Element) => () => void;
+
+const ofReact =
+  (Sample: () => ReactNode): Recipe =>
+  (target) => {
     const root = createRoot(target);
     root.render(
       <StrictMode>
-        <ReactDigit />
+        <Sample />
       </StrictMode>,
     );
     return () => root.unmount();
-  },
-  'react, with a handler of its own'(target: Element) {
-    const root = createRoot(target);
-    root.render(<Parity />);
-    return () => root.unmount();
-  },
-  vue(target: Element) {
-    const app = createApp(VueDigit);
+  };
+
+const ofVue =
+  (sample: Parameters<typeof createApp>[0]): Recipe =>
+  (target) => {
+    const app = createApp(sample);
     app.mount(target);
     return () => app.unmount();
-  },
-  svelte(target: Element) {
-    const app = mount(SvelteDigit, { target });
-    return () => unmount(app);
-  },
+  };
+
+const ofSvelte =
+  (sample: Parameters<typeof mount>[0]): Recipe =>
+  (target) => {
+    const app = mount(sample, { target });
+    return () => void unmount(app);
+  };
+
+/** The recipes of docs/frameworks.md. */
+const recipes = {
+  react: ofReact(ReactDigit),
+  'react, with a handler of its own': ofReact(Parity),
+  'react, in parts': ofReact(ReactTale),
+  'react, frames': ofReact(ReactCamera),
+  vue: ofVue(VueDigit),
+  'vue, in parts': ofVue(VueTale),
+  svelte: ofSvelte(SvelteDigit),
+  'svelte, frames': ofSvelte(SvelteCamera),
 };
 
 /** How a test asks for a component: the options of `useModel`, and whether a worker factory is written inline. */
