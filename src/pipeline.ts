@@ -3,10 +3,12 @@ export { pipeline, type Pipeline, type PipelineOptions, type PipelineProgress } 
 export { PipelineTensor } from './page/pipeline/tensor.js';
 export type {
   DetectedObject,
+  DocumentAnswer,
   EstimatedDepth,
   FilledToken,
   FoundAnswer,
   FoundEntity,
+  ImageSegment,
   LabelScore,
   PipelineCalls,
   PipelineImage,

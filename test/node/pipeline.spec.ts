@@ -166,6 +166,96 @@ test('images: classes, objects and depth', async () => {
   await estimate.dispose();
 });
 
+interface Pixels {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The pixels of a mask of runs. */
+function bytesOf({ width, height, runs }: Pixels & { readonly runs: readonly number[] }): number[] {
+  const bytes = new Array<number>(width * height).fill(0);
+  for (let at = 0; at < runs.length; at += 2) bytes.fill(255, runs[at]!, runs[at]! + runs[at + 1]!);
+  return bytes;
+}
+
+test('segments: of a model of queries, of one of classes, and of one of a foreground', async () => {
+  const objects = asked<Photo, readonly (Scored & { readonly mask: Pixels & { readonly runs: readonly number[] } })[]>(
+    'instance_segmenter',
+    'instance-mask2former',
+  );
+  const segment = await open('image-segmentation', 'instance-mask2former');
+  const { scoreThreshold, maskThreshold, overlapThreshold } = objects.params as unknown as Record<string, number>;
+  const found = await segment(photo(objects.input.photo) as never, {
+    threshold: scoreThreshold!,
+    mask_threshold: maskThreshold!,
+    overlap_mask_area_threshold: overlapThreshold!,
+  });
+  expect(objects.answer.length).toBeGreaterThan(0);
+  expect(found.map(({ label, score }) => ({ label, score }))).toEqual(
+    objects.answer.map(({ label, score }) => ({ label, score: near(score) })),
+  );
+  for (const [at, { mask }] of objects.answer.entries()) {
+    const { data, width, height, channels } = found[at]!.mask;
+    expect([width, height, channels]).toEqual([mask.width, mask.height, 1]);
+    expect([...data]).toEqual(bytesOf(mask));
+  }
+  await segment.dispose();
+
+  const { input, answer } = asked<
+    Photo,
+    Pixels & { readonly classes: readonly number[]; readonly labels: readonly string[] }
+  >('image_segmenter', 'segment-segformer');
+  const classify = await open('image-segmentation', 'segment-segformer');
+  const parts = await classify([photo(input.photo) as never]);
+  const indexes = [...new Set(answer.classes)].toSorted((a, b) => a - b);
+  expect(indexes.length).toBeGreaterThan(1);
+  expect(parts).toHaveLength(1);
+  expect(parts[0]!.map(({ label, score }) => [label, score])).toEqual(indexes.map((at) => [answer.labels[at], null]));
+  for (const [at, { mask }] of parts[0]!.entries())
+    expect([...mask.data]).toEqual(answer.classes.map((one) => (one === indexes[at] ? 255 : 0)));
+  await expect(classify(photo(input.photo) as never, { threshold: 0.5 })).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: 'threshold: this pipeline takes no options.',
+  });
+  await classify.dispose();
+
+  const person = asked<Photo, { readonly data: readonly number[] }>('background_remover', 'background-modnet');
+  const cut = await open('image-segmentation', 'background-modnet');
+  const [foreground] = await cut(photo(person.input.photo) as never);
+  expect(foreground).toMatchObject({ label: null, score: null });
+  const opacity = person.answer.data.filter((_, at) => at % 4 === 3);
+  expect(foreground!.mask.data).toHaveLength(opacity.length);
+  for (const [at, value] of opacity.entries())
+    expect(Math.abs(foreground!.mask.data[at]! - value)).toBeLessThanOrEqual(1);
+  await cut.dispose();
+});
+
+test('image-to-image: RGB; a document: the answer alone', async () => {
+  const { input, answer } = asked<Photo, Pixels & { readonly data: readonly number[] }>(
+    'image_to_image',
+    'image-swin2sr',
+  );
+  const enlarge = await open('image-to-image', 'image-swin2sr');
+  const { data, ...size } = await enlarge(photo(input.photo) as never);
+  expect(size).toEqual({ width: answer.width, height: answer.height, channels: 3 });
+  const colors = answer.data.filter((_, at) => at % 4 !== 3);
+  expect(data).toHaveLength(colors.length);
+  for (const [at, value] of colors.entries()) expect(Math.abs(data[at]! - value)).toBeLessThanOrEqual(1);
+  await enlarge.dispose();
+
+  const document = asked<{ image: Photo; question: string }, { readonly answer: string }>(
+    'document_question_answerer',
+    'documents-donut',
+  );
+  const read = await open('document-question-answering', 'documents-donut');
+  const page = photo(document.input.image.photo) as never;
+  const options = { max_new_tokens: document.params.maxNewTokens };
+  expect(await read(page, document.input.question, options)).toEqual([{ answer: document.answer.answer }]);
+  expect(await read([page], document.input.question, options)).toEqual([{ answer: document.answer.answer }]);
+  await expect(read([page, page] as never, document.input.question)).rejects.toMatchObject({ code: 'invalid-input' });
+  await read.dispose();
+});
+
 test('sound: samples are at 16 kHz, and times are chunks', async () => {
   const sounds = asked<Sound>('audio_classifier', 'sound-wav2-vec2');
   const classify = await open('audio-classification', 'sound-wav2-vec2');

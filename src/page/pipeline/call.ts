@@ -15,9 +15,14 @@ export interface Task {
   readonly handler?: string;
   /** Those whose results are read; by default, the one above. */
   readonly handlers?: readonly string[];
-  /** Reads the arguments of a call. @throws `invalid-input`, `network` */
-  readonly read: (...given: readonly never[]) => Call | Promise<Call>;
+  /** Reads the arguments of a call. */
+  readonly read?: Read;
+  /** Returns that function for one of the handlers, where they differ. */
+  readonly readerOf?: (handler: string) => Read;
 }
+
+/** Reads the arguments of a call. @throws `invalid-input`, `network` */
+export type Read = (...given: readonly never[]) => Call | Promise<Call>;
 
 /** A class of a result. */
 export interface Scored {

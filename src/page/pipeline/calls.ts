@@ -54,12 +54,28 @@ export interface DetectedObject extends LabelScore {
   readonly box: { readonly xmin: number; readonly ymin: number; readonly xmax: number; readonly ymax: number };
 }
 
-/** Pixels, row by row: gray, or RGBA. */
+/** Pixels, row by row: gray, RGB or RGBA. */
 export interface PipelineImage {
   readonly data: Uint8ClampedArray;
   readonly width: number;
   readonly height: number;
-  readonly channels: 1 | 4;
+  readonly channels: 1 | 3 | 4;
+}
+
+/** A part of an image. */
+export interface ImageSegment {
+  /** Null for the foreground of a model that knows no classes. */
+  readonly label: string | null;
+  /** In 0..1; null if the model has a class for each pixel. */
+  readonly score: number | null;
+  /** Of the image's size: 255 where the part is. Of a foreground, its opacity. */
+  readonly mask: PipelineImage;
+}
+
+/** The answer to a question about a document. */
+export interface DocumentAnswer {
+  /** Null if the model has written none. */
+  readonly answer: string | null;
 }
 
 /** How far away each pixel of an image is. */
@@ -174,6 +190,24 @@ export interface PipelineCalls {
   'image-to-text': Each<Image, readonly { readonly generated_text: string }[], [params?: Generation]>;
   'depth-estimation': Each<Image, EstimatedDepth, []>;
   'background-removal': (images: Image | readonly Image[]) => Promise<readonly PipelineImage[]>;
+  /** The thresholds are those of models that find objects and regions one by one. */
+  'image-segmentation': Each<
+    Image,
+    readonly ImageSegment[],
+    [
+      options?: {
+        readonly threshold?: number;
+        readonly mask_threshold?: number;
+        readonly overlap_mask_area_threshold?: number;
+      },
+    ]
+  >;
+  'image-to-image': Each<Image, PipelineImage, []>;
+  'document-question-answering'(
+    image: Image | readonly [Image],
+    question: string,
+    params?: Generation,
+  ): Promise<readonly [DocumentAnswer]>;
   /** Params are `return_timestamps`, `chunk_length_s`, `language`, `task`, and those of generation. */
   'automatic-speech-recognition': Each<Sound, Transcript, [params?: Generation]>;
   'text-to-audio'(

@@ -1,11 +1,12 @@
 /** The pipelines of images and sound: how their calls become rows, and results those of transformers.js. */
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
-import { perInput, topKOf, type Call, type Scored, type Task } from './call.js';
+import { perInput, topKOf, type Call, type Read, type Scored, type Task } from './call.js';
 import { camelCased, fileOf, floatsOf, knownOptions, listOf, optionsOf, soundOf } from './inputs.js';
+import { opaque, readSegments } from './pictures.js';
 import { PipelineTensor } from './tensor.js';
 
-const classes = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
+const classes = (from: (input: unknown) => Promise<unknown>): Read =>
   async function read(input: unknown, options?: { readonly top_k?: number | null }) {
     const { top_k: count = 5 } = knownOptions(options, ['top_k']);
     const { inputs, isList } = listOf(input);
@@ -16,7 +17,7 @@ const classes = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
 /** Samples for CLAP are those that it hears. */
 const CLAP_RATE = 48_000;
 
-const byLabels = (from: (input: unknown) => Promise<unknown>): Task['read'] =>
+const byLabels = (from: (input: unknown) => Promise<unknown>): Read =>
   async function read(
     input: unknown,
     labels: string | readonly string[],
@@ -109,6 +110,32 @@ export const MEDIA_TASKS = {
         rows,
         params: {},
         write: (pictures: readonly object[]) => pictures.map((one) => ({ ...one, channels: 4 })),
+      };
+    },
+  },
+  'image-segmentation': {
+    handlers: ['instance_segmenter', 'image_segmenter', 'background_remover'],
+    readerOf: readSegments,
+  },
+  'image-to-image': {
+    handler: 'image_to_image',
+    async read(input: unknown, options?: object) {
+      knownOptions(options, []);
+      const { inputs, isList } = listOf(input);
+      return { rows: await Promise.all(inputs.map(fileOf)), params: {}, write: perInput(isList, opaque) };
+    },
+  },
+  'document-question-answering': {
+    handler: 'document_question_answerer',
+    async read(image: unknown, question: string, params?: object | null) {
+      const { inputs } = listOf(image);
+      if (inputs.length !== 1)
+        throw new TabServeError('invalid-input', `image: expected one image, got ${inputs.length} of them.`);
+      const write = ([{ answer }]: readonly [{ readonly answer?: string }]): object => [{ answer: answer ?? null }];
+      return {
+        rows: [{ image: await fileOf(inputs[0]), question }],
+        params: { maxNewTokens: 256, ...camelCased(params) },
+        write: write as unknown as Call['write'],
       };
     },
   },

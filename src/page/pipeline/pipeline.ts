@@ -78,7 +78,8 @@ export async function pipeline<Name extends PipelineTask | Alias>(
       'invalid-input',
       'model: expected a repository, a URL or a client. No task has a default model.',
     );
-  const { handler, handlers = [handler], read } = TASKS[task];
+  const { handler, handlers = [handler], readerOf } = TASKS[task];
+  let { read } = TASKS[task];
   const given = optionsOf(options);
   const unused = isClient(model) ? Object.keys(given)[0] : undefined;
   if (unused !== undefined)
@@ -91,13 +92,14 @@ export async function pipeline<Name extends PipelineTask | Alias>(
         'model-config',
         `${task} reads the results of ${handlers.join(' or ')}, and the model's handler is ${found}.`,
       );
+    read ??= readerOf!(found);
   } catch (error) {
     // What was wrong first is told.
     await client.dispose().catch(() => {});
     throw error;
   }
   const call = async (...args: readonly never[]): Promise<unknown> => {
-    const { rows, params, write } = await read(...args);
+    const { rows, params, write } = await read!(...args);
     const results = await client.handle(rows as readonly never[], { params } as never);
     const failed = results.find((one) => one instanceof Error);
     if (failed) throw failed;

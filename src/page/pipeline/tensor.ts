@@ -23,3 +23,11 @@ export class PipelineTensor {
     return rows;
   }
 }
+
+/** Returns vectors of the same length as a tensor, a row for each. */
+export function tensorOfVectors(vectors: readonly Float32Array[]): PipelineTensor {
+  const size = vectors[0]?.length ?? 0;
+  const data = new Float32Array(vectors.length * size);
+  vectors.forEach((vector, at) => data.set(vector, at * size));
+  return new PipelineTensor([vectors.length, size], data);
+}

@@ -3,12 +3,12 @@ import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { ChatMessage } from '../../shared/chat.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
-import { perInput, topKOf, type Call, type Scored, type Task } from './call.js';
+import { perInput, topKOf, type Call, type Read, type Scored, type Task } from './call.js';
 import { camelCased, knownOptions, listOf, optionsOf } from './inputs.js';
-import { PipelineTensor } from './tensor.js';
+import { tensorOfVectors } from './tensor.js';
 
 /** @param key of the text in a result */
-const written = (key: string): Task['read'] =>
+const written = (key: string): Read =>
   function read(input: unknown, params?: object | null) {
     const write = (results: readonly { readonly text: string }[]): unknown =>
       results.map(({ text }) => ({ [key]: text }));
@@ -103,13 +103,11 @@ export const TEXT_TASKS = {
           'invalid-input',
           `pooling: expected ${Object.keys(POOLING).join(', ')}, got ${pooling}. A text has one vector here; base_handler returns those of its tokens.`,
         );
-      const write = (vectors: readonly Float32Array[]): PipelineTensor => {
-        const size = vectors[0]?.length ?? 0;
-        const data = new Float32Array(vectors.length * size);
-        vectors.forEach((vector, at) => data.set(vector, at * size));
-        return new PipelineTensor([vectors.length, size], data);
+      return {
+        rows: listOf(input).inputs,
+        params: { pooling: POOLING[pooling], normalize },
+        write: tensorOfVectors,
       };
-      return { rows: listOf(input).inputs, params: { pooling: POOLING[pooling], normalize }, write };
     },
   },
   summarization: { handler: 'text_to_text', read: written('summary_text') },

@@ -92,6 +92,35 @@ test('what a pipeline would leave unread is refused', async () => {
   expect(await find.call(new Blob(), ['a'], { top_k: 2 })).toEqual([1, 2]);
 });
 
+test('image-segmentation: the thresholds of transformers.js, in pixels of runs', async () => {
+  const mask = { width: 3, height: 2, runs: Uint32Array.of(1, 2, 5, 1) };
+  const { asked, call } = await faked('image-segmentation', 'instance_segmenter', [{ label: 'cat', score: 0.9, mask }]);
+  const data = Uint8ClampedArray.of(0, 255, 255, 0, 0, 255);
+  const found = [{ label: 'cat', score: 0.9, mask: { data, width: 3, height: 2, channels: 1 } }];
+  expect(await call(new Blob())).toEqual(found);
+  expect(await call([new Blob()], { threshold: 0.7 })).toEqual([found]);
+  expect(asked.map(({ params }) => params)).toEqual([
+    { scoreThreshold: 0.5, maskThreshold: 0.5, overlapThreshold: 0.8 },
+    { scoreThreshold: 0.7, maskThreshold: 0.5, overlapThreshold: 0.8 },
+  ]);
+  await expect(call(new Blob(), { subtask: 'panoptic' })).rejects.toMatchObject(
+    wrong('subtask: this pipeline takes threshold, mask_threshold, overlap_mask_area_threshold.'),
+  );
+});
+
+test('image-to-image: a picture that is not opaque keeps its fourth channel', async () => {
+  const data = Uint8ClampedArray.of(1, 2, 3, 255, 4, 5, 6, 254);
+  const clear = await faked('image-to-image', 'image_to_image', { width: 2, height: 1, data });
+  expect(await clear.call(new Blob())).toEqual({ width: 2, height: 1, data, channels: 4 });
+});
+
+test('document-question-answering: 256 tokens unless the call says so; no answer is null', async () => {
+  const { asked, call } = await faked('document-question-answering', 'document_question_answerer', { text: '' });
+  const image = new Blob();
+  expect(await call(image, 'What is the total?')).toEqual([{ answer: null }]);
+  expect(asked[0]).toEqual({ rows: [{ image, question: 'What is the total?' }], params: { maxNewTokens: 256 } });
+});
+
 test('a client has its options already; what describe rejects with is told, whatever dispose does', async () => {
   const fail = (message: string) => async () => {
     throw new Error(message);
