@@ -35,7 +35,7 @@ export function heat(
   const how = el('p', { class: 'advice' });
   const bar = el('progress', { 'aria-label': 'Explanation' });
   const count = el('span', { class: 'heat-count' });
-  const again = button('Explain again', () => (isRunning ? work.cancel() : changed()));
+  const again = button('Explain again', () => (isRunning ? cancel() : changed()));
   let isRunning = false;
   /** What the address asked for, until the classes are known. */
   let wanted = '';
@@ -45,6 +45,11 @@ export function heat(
     name.textContent = 'No result yet';
     share.textContent = '';
     element.toggleAttribute('data-empty', true);
+  };
+  /** Ends the explanation: what is known of it so far is not its result. */
+  const cancel = (): void => {
+    work.cancel();
+    clear();
   };
   const start = (): void => {
     how.textContent = HOW[method.value];
@@ -61,6 +66,15 @@ export function heat(
     bar.max = progress?.total ?? 1;
     bar.value = progress?.done ?? 0;
     count.textContent = progress && progress.total > 1 ? `${progress.done} of ${progress.total} variants` : '';
+    if (progress?.explanation) paint(progress.explanation);
+  };
+  const paint = (explanation: ImageExplanation): void => {
+    const { width, height, label, score } = explanation;
+    [canvas.width, canvas.height] = [width, height];
+    canvas.getContext('2d')!.putImageData(paintHeatMap(explanation), 0, 0);
+    name.textContent = label;
+    share.textContent = percent(score);
+    element.removeAttribute('data-empty');
   };
   const element = el(
     'div',
@@ -96,12 +110,8 @@ export function heat(
     },
     show(explanation) {
       if (!explanation) return 'Canceled';
-      const { width, height, label, score } = explanation;
-      [canvas.width, canvas.height] = [width, height];
-      canvas.getContext('2d')!.putImageData(paintHeatMap(explanation), 0, 0);
-      name.textContent = label;
-      share.textContent = percent(score);
-      element.removeAttribute('data-empty');
+      paint(explanation);
+      const { label, score } = explanation;
       return `What supports ${label}, ${percent(score)}, is red in the picture.`;
     },
     clear,

@@ -80,4 +80,9 @@ export interface ExplainProgress {
   /** The variants of the input that the model has answered. */
   readonly done: number;
   readonly total: number;
+  /**
+   * Of an image, about twice a second: what these variants say so far, as the explanation has it in the end. Pixels that
+   * no variant has covered yet are NaN.
+   */
+  readonly explanation?: ImageExplanation;
 }

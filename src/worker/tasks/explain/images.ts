@@ -52,10 +52,19 @@ async function explainRow(
   const scoresOf = async (variants: Tensors, rows: number): Promise<readonly ArrayLike<number>[]> =>
     await handler.scores(await handler.inference(variants, rowContext(context, index, rows)), rows, size);
 
-  const [whole] = await scoresOf(own, 1);
+  const identity = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
+  const placement = handler.placement(index, context) ?? {
+    ...size,
+    tensorWidth: width,
+    tensorHeight: height,
+    geometry: identity,
+  };
+
+  const [scores] = await scoresOf(own, 1);
   const params = context.params[index] ?? {};
-  const target = findTarget(params['target'] as Target, whole!, handler.labels);
+  const target = findTarget(params['target'] as Target, scores!, handler.labels);
   const { method, masks } = createMasks(params, size, target.score);
+  const explanation = (): ImageExplanation => ({ ...target, method, ...toImagePixels(masks.heat(), placement) });
   const cover = createCover(handler, image, size, params['baseline'] as FillColor | undefined);
   await scoreVariants(
     {
@@ -74,19 +83,13 @@ async function explainRow(
           return score;
         });
       },
+      partial: explanation,
     },
     index,
     context,
   );
-  const identity = { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 };
-  const placement = handler.placement(index, context) ?? {
-    ...size,
-    tensorWidth: width,
-    tensorHeight: height,
-    geometry: identity,
-  };
-  const map = toImagePixels(masks.heat(), placement);
-  return transferResult({ ...target, method, ...map }, [map.heat.buffer]);
+  const whole = explanation();
+  return transferResult(whole, [whole.heat.buffer]);
 }
 
 function createMasks(

@@ -12,7 +12,7 @@ export interface Masks {
   draw(): Float32Array;
   /** Adds the score of the image that `mask` shows. */
   add(mask: Float32Array, score: number): void;
-  /** Returns the heat map of all scores. */
+  /** Returns the heat map of the scores so far; NaN for a pixel of which no score tells. */
   heat(): Float64Array;
 }
 
@@ -90,6 +90,7 @@ export function riseMasks({ width, height }: Size, { masks, grid, probability, s
   const random = mersenneTwister(seed);
   const [cellWidth, cellHeight] = [Math.ceil(width / grid), Math.ceil(height / grid)];
   const sums = new Float64Array(width * height);
+  let added = 0;
   return {
     count: masks,
     draw() {
@@ -112,9 +113,10 @@ export function riseMasks({ width, height }: Size, { masks, grid, probability, s
       return mask;
     },
     add(mask, score) {
+      added += 1;
       for (let i = 0; i < mask.length; i++) sums[i]! += score * mask[i]!;
     },
-    heat: () => sums.map((sum) => sum / (probability * masks)),
+    heat: () => sums.map((sum) => sum / (probability * added)),
   };
 }
 

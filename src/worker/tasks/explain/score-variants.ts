@@ -1,9 +1,13 @@
 import { nextTask } from '../../../shared/next-task.js';
 import type { Context } from '../../../contract/handler.js';
-import type { ExplainProgress } from '../../outputs/explanation.js';
+import type { ExplainProgress, ImageExplanation } from '../../outputs/explanation.js';
+import { transferResult } from '../../outputs/transfer.js';
 
 /** The milliseconds that a batch of variants should take: another request waits for at most one batch. */
 const BATCH_MS = 50;
+
+/** The milliseconds between two explanations of what is known so far. */
+const PARTIAL_MS = 500;
 
 /** The maximum number of variants of a batch. */
 const MAX_ROWS = 64;
@@ -17,6 +21,8 @@ export interface VariantScores<Variant, Score> {
   make(from: number, rows: number): readonly Variant[];
   /** Returns the score of each of these variants. */
   score(variants: readonly Variant[]): Promise<readonly Score[]>;
+  /** Returns what is known so far; missing if that cannot be shown. */
+  partial?(): ImageExplanation;
 }
 
 /**
@@ -26,7 +32,7 @@ export interface VariantScores<Variant, Score> {
  * @throws the reason of `context.signal` if it aborts; what `score` throws for a single variant
  */
 export async function scoreVariants<Variant, Score>(
-  { count, mostRows, make, score }: VariantScores<Variant, Score>,
+  { count, mostRows, make, score, partial }: VariantScores<Variant, Score>,
   index: number,
   context: Context,
 ): Promise<readonly Score[]> {
@@ -47,6 +53,7 @@ export async function scoreVariants<Variant, Score>(
     return alone;
   };
   let rows = 1;
+  let told = context.now();
   for (let from = 0; from < count;) {
     context.signal.throwIfAborted();
     context.heartbeat();
@@ -57,7 +64,12 @@ export async function scoreVariants<Variant, Score>(
     from += size;
     if (took <= BATCH_MS / 2) rows = Math.min(limit, rows * 2);
     else if (took > BATCH_MS * 2) rows = Math.ceil(rows / 2);
-    await context.send(index, { done: from, total: count } satisfies ExplainProgress);
+    const progress: ExplainProgress = { done: from, total: count };
+    if (partial && from < count && context.now() - told >= PARTIAL_MS) {
+      const explanation = partial();
+      await context.send(index, transferResult({ ...progress, explanation }, [explanation.heat.buffer]));
+      told = context.now();
+    } else await context.send(index, progress);
     await nextTask();
   }
   return scores;

@@ -13,6 +13,7 @@ import {
 import type { ImageExplanation, TextExplanation } from '../../../../../src/worker/outputs/explanation.ts';
 import { mersenneTwister, occlusionMasks, riseMasks } from '../../../../../src/worker/tasks/explain/masks.ts';
 import { toImagePixels } from '../../../../../src/worker/tasks/explain/images.ts';
+import { scoreVariants } from '../../../../../src/worker/tasks/explain/score-variants.ts';
 import { findWords, partOf } from '../../../../../src/worker/tasks/explain/texts.ts';
 
 /** By NumPy and PyTorch: `test/models/explain/make.py`. */
@@ -256,6 +257,63 @@ test('batches grow while they are fast, and stop between two when the request is
   });
   await expect(failure).rejects.toThrow('enough');
   expect(aborted.runs.length).toBeLessThan(8);
+});
+
+test('what is known so far: twice a second, before the last batch, in the form of the explanation', async () => {
+  let now = 0;
+  const sent: { readonly done: number; readonly explanation?: ImageExplanation }[] = [];
+  const context = {
+    signal: new AbortController().signal,
+    heartbeat: () => {},
+    now: () => now,
+    send: async (_: number, progress: never) => void sent.push(progress),
+  } as unknown as Context;
+  const masks = occlusionMasks({ width: 5, height: 1 }, { window: 1, stride: 1 }, 1);
+  const explanation = (): ImageExplanation => ({
+    index: 0,
+    label: 'corner',
+    score: 1,
+    method: 'occlusion',
+    ...toImagePixels(masks.heat(), {
+      width: 5,
+      height: 1,
+      tensorWidth: 5,
+      tensorHeight: 1,
+      geometry: { scaleX: 1, scaleY: 1, offsetX: 0, offsetY: 0 },
+    }),
+  });
+  await scoreVariants(
+    {
+      count: masks.count,
+      mostRows: 1,
+      make: () => [masks.draw()],
+      async score([mask]) {
+        now += 300;
+        masks.add(mask!, 0.5);
+        return [0.5];
+      },
+      partial: explanation,
+    },
+    0,
+    context,
+  );
+  expect(sent.map(({ done }) => done)).toEqual([1, 2, 3, 4, 5]);
+  expect(sent.map((one) => one.explanation && Array.from(one.explanation.heat))).toEqual([
+    undefined,
+    [0.5, 0.5, NaN, NaN, NaN],
+    undefined,
+    [0.5, 0.5, 0.5, 0.5, NaN],
+    // The last one is the result itself.
+    undefined,
+  ]);
+  expect(sent[1]!.explanation).toMatchObject({ low: 0.5, high: 0.5 });
+});
+
+test('RISE: the heat of the first masks is the mean of these', () => {
+  const options = { grid: 2, probability: 0.5, seed: 3 };
+  const [some, few] = [6, 2].map((masks) => riseMasks({ width: 4, height: 4 }, { masks, ...options }));
+  for (const masks of [some!, few!]) for (const score of [0.2, 0.7]) masks.add(masks.draw(), score);
+  expect([...some!.heat()]).toEqual([...few!.heat()]);
 });
 
 test('the rows of a model without a batch axis, and its other inputs', async () => {
