@@ -7,6 +7,7 @@ export {
   type NodeOptions,
   type ThreadFactory,
 } from './server/node/connect.js';
+export { nodeListener } from './server/node/http/listener.js';
 export { ThreadWorker } from './server/node/thread-worker.js';
 export type { Client } from './page/client/client.js';
 export { PredictionError, TabServeError, type ErrorCode, type ErrorStage } from './contract/errors.js';

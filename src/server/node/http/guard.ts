@@ -31,17 +31,19 @@ export type Access =
 export function guard(headers: IncomingHttpHeaders, { hosts, origins }: GuardOptions): Access {
   const { host, origin } = headers;
   if (host !== undefined && !isKnown(hostName(host), hosts))
-    return refused(`Host is ${JSON.stringify(host.slice(0, 100))}. Allow this name with --allowed-host.`);
+    return refused(
+      `Host is ${JSON.stringify(host.slice(0, 100))}. Allow this name: --allowed-host, or \`hosts\` of nodeListener.`,
+    );
   const isOwn = origin === undefined ? isFromHere(headers) : host !== undefined && origin === `http://${host}`;
   if (isOwn) return { allowed: true, headers: {} };
   if (origin === undefined) return refused('A web page of another origin has sent the request, without its origin.');
   if (origin === 'null' && !origins.includes('*'))
     return refused(
-      'A web page without an origin may not ask this server: one that was opened as a file, or is in a sandboxed frame. Serve the page over http, and allow its origin with --cors.',
+      'A web page without an origin may not ask this server: one that was opened as a file, or is in a sandboxed frame. Serve the page over http, and allow its origin: --cors, or `origins` of nodeListener.',
     );
   if (!origins.includes('*') && !origins.includes(origin))
     return refused(
-      `Web pages of ${origin.slice(0, 100)} may not ask this server. Allow them with --cors ${origin.slice(0, 100)}.`,
+      `Web pages of ${origin.slice(0, 100)} may not ask this server. Allow them: --cors ${origin.slice(0, 100)}, or \`origins\` of nodeListener.`,
     );
   return {
     allowed: true,
