@@ -584,6 +584,27 @@ test('snippet face-camera.ts: the points of a face over a camera, until it ends 
   expect(lines).toEqual([]);
 });
 
+test('snippet holistic.ts: faces, hands and bodies of one frame after the other, until the camera ends @once @full', async ({
+  page,
+}) => {
+  const lines: string[] = [];
+  page.on('console', (message) => void (message.type() === 'log' && lines.push(message.text())));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<canvas></canvas>');
+  await seat(page, '/models/selfie/samples/astronaut.jpg');
+  await page.addScriptTag({
+    content: `import('/test/readme/holistic.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+  });
+  // She shows no hand; a body has an id, and so an answer, from its second frame on.
+  await expect.poll(() => lines, { timeout: 120_000 }).toContain('1 1 0 of one frame');
+  await page.evaluate(() => {
+    for (const track of (window as unknown as { stream: MediaStream }).stream.getTracks()) track.stop();
+  });
+  await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('done');
+  for (const line of lines) expect(line).toMatch(/^\d \d \d of one frame$/);
+});
+
 test('snippet search.ts: vectors are computed at the first visit, and kept for the next @once @full', async ({
   page,
 }) => {
