@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporary } from '../packaging/app.ts';
 import { expect, test } from '../packaging/fixtures.ts';
-import { TEMPLATE_NAMES, TEMPLATES, type Template } from '../../src/tools/create/templates.ts';
+import { FRAMEWORKS, TEMPLATE_NAMES } from '../../src/tools/create/templates.ts';
 import { createApp, testApp } from './created-app.ts';
 
 /**
@@ -27,7 +27,7 @@ function useFetched(app: string, [url, name]: readonly [url: string, name: strin
 }
 
 for (const template of TEMPLATE_NAMES)
-  for (const framework of (TEMPLATES[template] as Template).frameworks)
+  for (const framework of FRAMEWORKS)
     test(`npm create tabserve: ${template}, ${framework}`, async ({ tarball }) => {
       const weights = WEIGHTS[template];
       test.skip(

@@ -1,6 +1,6 @@
 import { TabServeError } from '../../contract/errors.js';
 import { checkFolder, checkFramework, checkTemplate, type Choice } from './create-app.js';
-import { TEMPLATE_NAMES, TEMPLATES, type Template } from './templates.js';
+import { FRAMEWORKS, TEMPLATE_NAMES, TEMPLATES } from './templates.js';
 
 /** Asks a person, and returns the answer's line. */
 export type Ask = (question: string) => Promise<string>;
@@ -28,15 +28,10 @@ export async function choose(
         TEMPLATE_NAMES,
       ),
   );
-  const { frameworks }: Template = TEMPLATES[template];
-  const isAsked = flags.framework === undefined && ask !== undefined && frameworks.length > 1;
-  const answer = isAsked
-    ? named(
-        await ask(`${frameworks.map((name, index) => `  ${index + 1}  ${name}`).join('\n')}\nFramework (1): `),
-        frameworks,
-      )
-    : (flags.framework ?? 'vanilla');
-  return { folder: folder || 'my-app', template, framework: checkFramework(answer, template) };
+  const offered = FRAMEWORKS.map((name, index) => `  ${index + 1}  ${name}`).join('\n');
+  const framework =
+    flags.framework ?? (ask ? named(await ask(`${offered}\nFramework (1): `), FRAMEWORKS) : FRAMEWORKS[0]);
+  return { folder: folder || 'my-app', template, framework: checkFramework(framework) };
 }
 
 async function askFor(ask: Ask | undefined, question: string, missing: string): Promise<string> {

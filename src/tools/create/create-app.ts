@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, s
 import { basename, join, resolve } from 'node:path';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { unknownName } from '../cli/flags.js';
-import { TEMPLATE_NAMES, TEMPLATES, type Framework, type Template, type TemplateName } from './templates.js';
+import { FRAMEWORKS, TEMPLATE_NAMES, TEMPLATES, type Framework, type TemplateName } from './templates.js';
 
 /** What an app is made of. */
 export interface Choice {
@@ -94,17 +94,13 @@ export function checkTemplate(name: string): TemplateName {
   );
 }
 
-/** Returns a framework that a template is there for. @throws `invalid-input` for any other */
-export function checkFramework(name: string, template: TemplateName): Framework {
-  const { frameworks }: Template = TEMPLATES[template];
-  const found = frameworks.find((known) => known === name);
+/** Returns the name of a framework. @throws `invalid-input` if there are no apps for it */
+export function checkFramework(name: string): Framework {
+  const found = FRAMEWORKS.find((known) => known === name);
   if (found !== undefined) return found;
-  const others = TEMPLATE_NAMES.filter((other) =>
-    (TEMPLATES[other] as Template).frameworks.some((one) => one === name),
-  );
   throw new TabServeError(
     'invalid-input',
-    `The template ${template} is written for ${frameworks.join(', ')}, not for ${name}.${others.length > 0 ? ` Those for ${name}: ${others.join(', ')}.` : ''}`,
+    `${unknownName(name, 'framework', FRAMEWORKS)} The frameworks are ${FRAMEWORKS.join(', ')}.`,
   );
 }
 

@@ -7,23 +7,20 @@ import { VERSION } from '../../contract/version.js';
 import { parse } from '../cli/flags.js';
 import { choose } from './choose.js';
 import { createApp } from './create-app.js';
-import { TEMPLATE_NAMES, TEMPLATES, type Template } from './templates.js';
+import { FRAMEWORKS, TEMPLATE_NAMES, TEMPLATES } from './templates.js';
 
 const HELP = `npm create tabserve@latest [FOLDER] [-- FLAGS]
 
 Makes an app that runs a model on its visitors' devices. Asks for what is not given, if it runs on a terminal.
 
   --template NAME    what the app does
-  --framework NAME   vanilla (the default without a terminal), react, vue or svelte
+  --framework NAME   ${FRAMEWORKS.join(', ')}; without a terminal, ${FRAMEWORKS[0]} by default
   --tabserve SPEC    what npm installs as tabserve, such as a tarball's path: this version by default
   --help             shows this
   --version          shows the version
 
 Templates
-${TEMPLATE_NAMES.map((name) => {
-  const { what, frameworks }: Template = TEMPLATES[name];
-  return `  ${name.padEnd(14)} ${what} (${frameworks.join(', ')})`;
-}).join('\n')}
+${TEMPLATE_NAMES.map((name) => `  ${name.padEnd(14)} ${TEMPLATES[name].what}`).join('\n')}
 `;
 
 const FLAGS = {
@@ -47,7 +44,7 @@ async function main(): Promise<void> {
     const tabserve = values.tabserve ?? VERSION;
     const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
     createApp({ ...choice, tabserve }, { templates: here('templates'), models: here('models') });
-    const { title }: Template = TEMPLATES[choice.template];
+    const { title } = TEMPLATES[choice.template];
     const folder = resolve(choice.folder) === resolve('.') ? '' : choice.folder;
     console.log(`
 ${title} is in ${folder || 'this folder'}.

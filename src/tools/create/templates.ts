@@ -1,6 +1,6 @@
-/** The apps that `npm create tabserve` makes: a folder of `examples/templates/tasks` each. */
+/** The apps that `npm create tabserve` makes: a folder of `examples/templates/tasks` each, for each framework. */
 
-const FRAMEWORKS = ['vanilla', 'react', 'vue', 'svelte'] as const;
+export const FRAMEWORKS = ['vanilla', 'react', 'vue', 'svelte'] as const;
 
 export type Framework = (typeof FRAMEWORKS)[number];
 
@@ -9,7 +9,6 @@ export interface Template {
   readonly title: string;
   /** What the list of templates says of it. */
   readonly what: string;
-  readonly frameworks: readonly Framework[];
   /** Folders and files of `public/models` that the app gets, by where it has them. */
   readonly models: Readonly<Record<string, string>>;
 }
@@ -18,37 +17,31 @@ export const TEMPLATES = {
   photo: {
     title: 'Photo classifier',
     what: 'says what is in a picked photo',
-    frameworks: FRAMEWORKS,
     models: { 'public/models/digits': 'digits' },
   },
   camera: {
     title: 'Camera detection',
     what: 'draws boxes around the objects before a camera',
-    frameworks: ['vanilla'],
     models: { 'public/models/nanodet': 'nanodet' },
   },
   chat: {
     title: 'Chat',
     what: "OpenAI's client, answered by the device",
-    frameworks: FRAMEWORKS,
     models: { 'public/models/writer': 'writer' },
   },
   transcription: {
     title: 'Transcription',
     what: 'transcribes a recording',
-    frameworks: ['vanilla'],
     models: { 'public/samples/platform.wav': 'vad/samples/platform.wav' },
   },
   search: {
     title: 'Semantic search',
     what: 'finds texts by their meaning',
-    frameworks: ['vanilla'],
     models: {},
   },
   torchserve: {
     title: 'Ported handler',
     what: 'a TorchServe handler in Python, and the same in TypeScript',
-    frameworks: ['vanilla'],
     models: { 'public/models/digits': 'digits' },
   },
 } as const satisfies Readonly<Record<string, Template>>;

@@ -1,5 +1,4 @@
-import { nearest } from 'tabserve';
-import { model } from './model.ts';
+import { nearest, type Embedding } from 'tabserve';
 
 /** A text, and how near its meaning is to that of the query, from -1 to 1. */
 export interface Found {
@@ -7,8 +6,16 @@ export interface Found {
   readonly score: number;
 }
 
+export type Search = (query: string) => Promise<Found[]>;
+
+/** What makes the vectors: a client whose model is loaded. */
+export interface Embedder {
+  handle(texts: readonly string[]): Promise<readonly (Embedding | Error)[]>;
+  predict(text: string): Promise<Embedding>;
+}
+
 /** Returns a search over the texts, the vector of each of which it computes once. */
-export async function indexOf(texts: readonly string[]): Promise<(query: string) => Promise<Found[]>> {
+export async function indexOf(texts: readonly string[], model: Embedder): Promise<Search> {
   const vectors = (await model.handle(texts)).map((row) => {
     if (row instanceof Error) throw row;
     return row;

@@ -9,3 +9,6 @@ export const TEXTS: readonly string[] = [
   'Our shop in Hamburg is open from Monday to Saturday.',
   'The warranty covers defects for two years.',
 ];
+
+/** Questions to begin with. */
+export const QUESTIONS: readonly string[] = ['When are you open?', 'I cannot log in', 'How do I pay?'];

@@ -1,14 +1,14 @@
+import { connect } from 'tabserve';
 import { indexOf, type Found } from './index-of-texts.ts';
-import { model } from './model.ts';
+import { options } from './model.ts';
 import { open, say } from './status.ts';
-import { TEXTS } from './texts.ts';
-
-const QUESTIONS = ['When are you open?', 'I cannot log in', 'How do I pay?'];
+import { QUESTIONS, TEXTS } from './texts.ts';
 
 const input = document.querySelector('input')!;
 const list = document.querySelector('ol')!;
 
-const opened = open(model).then(async () => await indexOf(TEXTS));
+const model = connect(options);
+const opened = open(model).then(async () => await indexOf(TEXTS, model));
 opened.catch(say);
 let latest = 0;
 

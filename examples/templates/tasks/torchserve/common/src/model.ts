@@ -1,12 +1,22 @@
-import { connect } from 'tabserve';
 import { backends } from './backends.ts';
-import type { DigitReader } from './digit-reader.worker.ts';
 
-/** The handler, in its worker. Inputs and answers have the types of the class. */
-export const reader = connect<DigitReader>(
-  () => new Worker(new URL('./digit-reader.worker.ts', import.meta.url), { type: 'module' }),
-  { model: '/models/digits/', ...backends },
-);
+/** Starts the handler's worker. `connect` and `useModel` type inputs and answers by the handler's class. */
+export const makeWorker = () => new Worker(new URL('./digit-reader.worker.ts', import.meta.url), { type: 'module' });
+
+export const options = { model: '/models/digits/', ...backends };
 
 /** Pictures to begin with. */
 export const SAMPLES = ['drawn-3', 'drawn-7', 'paper-2'].map((name) => `/models/digits/samples/${name}.png`);
+
+export async function readSample(url: string): Promise<Blob> {
+  return await (await fetch(url)).blob();
+}
+
+/** Returns the answer to a batch as JSON. A row that has failed is an error in its place, as with TorchServe. */
+export function asJson(rows: readonly unknown[]): string {
+  return JSON.stringify(
+    rows.map((row) => (row instanceof Error ? { error: row.message } : row)),
+    null,
+    2,
+  );
+}

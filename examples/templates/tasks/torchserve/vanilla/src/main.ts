@@ -1,21 +1,20 @@
-import { reader, SAMPLES } from './model.ts';
+import { connect } from 'tabserve';
+import type { DigitReader } from './digit-reader.worker.ts';
+import { asJson, makeWorker, options, readSample, SAMPLES } from './model.ts';
 import { open, say } from './status.ts';
 
 const input = document.querySelector('input')!;
 const photos = document.querySelector('.photos')!;
 const output = document.querySelector('pre')!;
 
-/** Answers a batch as TorchServe's handlers do: a list in, a list out. A row that fails is an error in its place. */
+const reader = connect<DigitReader>(makeWorker, options);
+
+/** Answers a batch as TorchServe's handlers do: a list in, a list out. */
 async function handle(files: readonly Blob[]): Promise<void> {
   photos.replaceChildren(...files.map((file) => picture(URL.createObjectURL(file))));
   output.hidden = true;
   try {
-    const rows = await reader.handle(files);
-    output.textContent = JSON.stringify(
-      rows.map((row) => (row instanceof Error ? { error: row.message } : row)),
-      null,
-      2,
-    );
+    output.textContent = asJson(await reader.handle(files));
     output.hidden = false;
   } catch (error) {
     say(error as Error);
@@ -34,7 +33,7 @@ input.addEventListener('change', () => {
 for (const url of SAMPLES) {
   const button = Object.assign(document.createElement('button'), { className: 'plain sample' });
   button.append(Object.assign(new Image(40, 40), { src: url, alt: 'A sample' }));
-  button.addEventListener('click', async () => handle([await (await fetch(url)).blob()]));
+  button.addEventListener('click', async () => handle([await readSample(url)]));
   document.querySelector('.samples')!.append(button);
 }
 open(reader);
