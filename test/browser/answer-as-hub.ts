@@ -7,6 +7,7 @@ const REPOSITORIES = {
   'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
   'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
   'Xenova/ast-finetuned-audioset-10-10-0.4593': 'test/models/tasks/sound-ast/',
+  'Xenova/bge-small-en-v1.5': 'test/models/tasks/embed-minilm/',
   'Xenova/bert-base-NER': 'test/models/tasks/tokens-bert/',
   'Xenova/bert-base-uncased': 'test/models/tasks/fill-mask-bert/',
   'Xenova/clip-vit-base-patch32': 'test/models/tasks/images-clip/',
