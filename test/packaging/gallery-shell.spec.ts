@@ -120,6 +120,25 @@ test('the first page: code to copy, a worker that is killed and replaced, upload
   expect(complaints).toEqual([]);
 });
 
+test('the first page shows a recorded frame until the model is there', async ({ page, gallery, complaints }) => {
+  await withoutModels(page);
+  await page.goto(gallery);
+  await expect(page.getByText('A recorded frame; the model').first()).toBeVisible();
+  // The person is there, and what is behind her is not.
+  const opacity = async (x: number, y: number): Promise<number> =>
+    await page
+      .locator('.live-picture > canvas')
+      .evaluate(
+        (canvas: HTMLCanvasElement, [x, y]) =>
+          canvas.getContext('2d')!.getImageData(x! * canvas.width, y! * canvas.height, 1, 1).data[3]!,
+        [x, y],
+      );
+  await expect.poll(async () => await opacity(0.5, 0.35)).toBe(255);
+  expect(await opacity(0.03, 0.1)).toBeLessThan(30);
+  await expect(page.locator('[data-readout="backend"]'), 'no model has answered').toHaveText('–');
+  expect(complaints).toEqual([]);
+});
+
 test('the first page stands still for visitors who want less motion', async ({ page, gallery, complaints }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(gallery);

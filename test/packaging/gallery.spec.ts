@@ -339,8 +339,10 @@ test('reasons: a heat map over a digit, of another class, by another method; and
   await expect(page).toHaveURL(/method=rise/);
   await expect(page.locator('#snippet')).toContainText("target: 'eight'");
 
-  // Of a photo it takes so long that it can be canceled.
+  // Of a photo it takes so long that it is shown as it comes, and can be canceled.
   await page.getByRole('radio', { name: 'A photo' }).check();
+  await expect(headline(page)).toHaveText('person', SLOW);
+  await expect(page.locator('.heat-count')).toHaveText(/^\d+ of \d+ variants$/);
   await page.getByRole('button', { name: 'Cancel' }).click(SLOW);
   await expect(page.getByRole('button', { name: 'Explain again' })).toBeVisible();
   await expect(headline(page)).toHaveText('No result yet');
@@ -375,22 +377,39 @@ test('likeness: the most alike come first, and the visitor’s own pictures @ful
 /** The rows of the list of the page *People*. */
 const followed = (page: Page): Locator => page.getByRole('list', { name: 'Found' }).getByRole('listitem');
 
+test('people: for visitors who want less motion, nothing plays and nothing is downloaded before a click', async ({
+  page,
+  gallery,
+  complaints,
+}) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto(`${gallery}#/people`);
+  await expect(page.getByText('Choose a sample clip, or start the camera')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Kill the worker' })).toBeDisabled();
+  expect(asked.filter((url) => /\.(onnx|bin|wasm)$/.test(url))).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 test('people: faces, hands and bodies of a clip have points and numbers, and keep them when the worker is killed @full', async ({
   page,
   gallery,
   complaints,
 }) => {
   test.slow();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
   await page.goto(`${gallery}#/people`);
   const kill = page.getByRole('button', { name: 'Kill the worker' });
-  await expect(page.getByText('Choose a sample clip, or start the camera')).toBeVisible();
+  // It begins by itself, and the focus stays where it was.
+  await expect(page.getByRole('button', { name: 'Clip: an astronaut' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(followed(page).first()).toContainText('468 points', SLOW);
+  await expect(page.getByRole('button', { name: 'Start the camera' })).not.toBeFocused();
+  // Another kind begins with a clip of its own.
+  await page.getByRole('radio', { name: 'Bodies' }).check();
+  await expect(followed(page).first()).toContainText('33 points', SLOW);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Start the camera' })).toBeFocused();
   await expect(kill).toBeDisabled();
-  expect(
-    asked.filter((url) => /\.(onnx|bin|wasm)$/.test(url)),
-    'nothing is downloaded before a click',
-  ).toEqual([]);
   for (const [kind, clip, name, points] of [
     ['Faces', 'Clip: an astronaut', 'face 1', 468],
     ['Bodies', 'Clip: Grace Hopper', 'body 1', 33],
@@ -467,6 +486,7 @@ test('people: the camera, which is free once the page is left @full', async ({
   });
   await page.goto(`${gallery}#/people?find=pose`);
   await expect(page.getByRole('radio', { name: 'Bodies' })).toBeChecked();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('button', { name: 'Start the camera' }).click();
   await expect(page.locator('#note')).toContainText('may not use the camera');
   await expect(page.getByRole('button', { name: 'Stop', exact: true })).toBeDisabled();
@@ -897,11 +917,13 @@ test('upscaling: beside the browser’s own enlargement; a large photo is scaled
   complaints,
 }) => {
   await page.goto(`${gallery}#/upscaling`);
-  await expect(headline(page)).toHaveText('120 × 120 → 240 × 240', SLOW);
+  await expect(headline(page)).toHaveText('256 × 256 → 512 × 512', SLOW);
   const slider = page.getByRole('slider', { name: 'Compare browser and model' });
   await slider.fill('20');
   await expect(slider).toHaveAttribute('aria-valuetext', 'browser on the left 20 %');
   expect((await drawn(page, 0.5, 0.5))[3]).toBe(255);
+  await sample(page, 'a cup of coffee').click();
+  await expect(headline(page)).toHaveText('160 × 120 → 320 × 240', SLOW);
   await page.locator('#chooser').setInputFiles('public/models/nanodet/samples/cat.jpg');
   await expect(headline(page)).toHaveText('256 × 170 → 512 × 340', SLOW);
   const saving = page.waitForEvent('download');

@@ -42,7 +42,7 @@ export interface TextReaderParams {
  * says which are upside down, and `recognize` reads them. Returns the lines from top to bottom. `client.stream` yields
  * each line as soon as it has been read, the shortest first.
  * @answer `[{ text, score, box: [[x, y], …] }, …]`: its lines of text, each with four corners in pixels of the image
- *   ([a sample](workflows.md#reading-text))
+ *   ([a sample](tasks/read-text.md))
  */
 export class TextReader extends WorkflowHandler<ImageInput, readonly TextLine[]> {
   declare readonly paramsType?: TextReaderParams;

@@ -100,12 +100,12 @@ export interface VoiceActivityDetectorConfig extends AudioHandlerConfig {
 }
 
 /**
- * Returns where somebody speaks, with Silero VAD 5 (https://github.com/snakers4/silero-vad). A single request is a
+ * Returns where somebody speaks, with Silero VAD 5 or 6 (https://github.com/snakers4/silero-vad). A single request is a
  * whole recording, and its answer are the segments of speech, by the rules of silero-vad's `get_speech_timestamps`. A
  * request of a sequence is a piece of a live recording, of any length, and its answer says where speech has begun or
  * ended, by the rules of its `VADIterator`. Sound of any sample rate is resampled to 16 kHz.
  * @answer `{ segments: [{ start, end }, …], probabilities, duration }` in seconds; [in a
- *   sequence](sequences.md#voice-activity) `{ events, speaking, probabilities }`
+ *   sequence](tasks/voice-activity.md) `{ events, speaking, probabilities }`
  */
 export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
   declare readonly paramsType?: VoiceActivityParams;
