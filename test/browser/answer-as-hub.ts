@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import type { BrowserContext } from '@playwright/test';
 
 /** Repositories of Hugging Face that samples name, and the tests' small models that answer in their place. */
-const REPOSITORIES = {
+const REPOSITORIES: Readonly<Record<string, string | readonly string[]>> = {
   'HuggingFaceTB/SmolLM2-135M-Instruct': 'test/models/generation/llama/',
   'HuggingFaceTB/SmolVLM-256M-Instruct': 'test/models/pictures/smolvlm/',
   'Xenova/all-MiniLM-L6-v2': 'test/models/tasks/embed-minilm/',
@@ -10,6 +10,8 @@ const REPOSITORIES = {
   'Xenova/bge-small-en-v1.5': 'test/models/tasks/embed-minilm/',
   'Xenova/bert-base-NER': 'test/models/tasks/tokens-bert/',
   'Xenova/bert-base-uncased': 'test/models/tasks/fill-mask-bert/',
+  // Whole for one handler, and in parts for another one.
+  'Xenova/clap-htsat-unfused': ['test/models/tasks/sounds-clap/', 'test/models/tasks/embed-clap/'],
   'Xenova/clip-vit-base-patch32': 'test/models/tasks/images-clip/',
   'Xenova/detr-resnet-50-panoptic': 'test/models/tasks/instance-maskformer/',
   'Xenova/distilbert-base-cased-distilled-squad': 'test/models/tasks/answer-distilbert/',
@@ -41,16 +43,25 @@ const REPOSITORIES = {
 
 /** Answers as huggingface.co does, with these repositories. */
 export async function answerAsHub(context: BrowserContext): Promise<void> {
-  for (const [name, folder] of Object.entries(REPOSITORIES)) {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
-    const siblings = files.map((path) => ({ rfilename: path, size: statSync(folder + path).size, blobId: path }));
+  for (const [name, folders] of Object.entries(REPOSITORIES)) {
+    /** Where each file is; of several with one path, the first. */
+    const files = new Map<string, string>();
+    for (const folder of [folders].flat())
+      for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+        if (/\.\w+$/.test(path) && !files.has(path)) files.set(path, folder + path);
+    const siblings = Array.from(files, ([path, file]) => ({
+      rfilename: path,
+      size: statSync(file).size,
+      blobId: path,
+    }));
     const headers = { 'Access-Control-Allow-Origin': '*' };
     await context.route(`https://huggingface.co/api/models/${name}/**`, (route) =>
       route.fulfill({ headers, json: { sha: '0123456789abcdef0123456789abcdef01234567', siblings } }),
     );
     await context.route(`https://huggingface.co/${name}/resolve/**`, async (route) => {
       const path = new URL(route.request().url()).pathname.split('/').slice(5).join('/');
-      await route.fulfill(files.includes(path) ? { headers, path: folder + path } : { headers, status: 404 });
+      const file = files.get(path);
+      await route.fulfill(file === undefined ? { headers, status: 404 } : { headers, path: file });
     });
   }
 }

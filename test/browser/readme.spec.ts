@@ -341,6 +341,25 @@ test('snippet person.ts @once @full', async ({ page }) => {
   expect(Math.abs(y! - mean.y / mean.sum)).toBeLessThan(2);
 });
 
+test('snippet model-folder.ts: a repository in a folder of the site @once @full', async ({ page }) => {
+  const lines: (string | Promise<string>)[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.route('/models/vit-base-patch16-224/**', async (route) => {
+    const path = new URL(route.request().url()).pathname.replace('/models/vit-base-patch16-224/', '');
+    const file = new URL(`../models/tasks/image-vit/${path}`, import.meta.url);
+    await route.fulfill(existsSync(file) ? { path: fileURLToPath(file) } : { status: 404 });
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.locator('img').evaluate(async (image: HTMLImageElement) => {
+    image.src = '/models/nanodet/samples/cat.jpg';
+    await image.decode();
+  });
+  await page.addScriptTag({ type: 'module', url: '/test/readme/model-folder.ts' });
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
+  expect(await lines[0]).toMatch(/^\[\{"label":"\S+","score":0\.\d+\}/);
+});
+
 test('snippet reading.ts @once @full', async ({ page }) => {
   const lines: string[] = [];
   page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));

@@ -10,6 +10,7 @@ const PERSON = '<img src="/models/selfie/samples/astronaut.jpg" alt="an astronau
 const DIGIT = '<img src="/models/digits/samples/drawn-3.png" alt="a drawn three">';
 const CANVAS = '<canvas></canvas>';
 const FILE = '<input type="file">';
+const FILES = '<input type="file" multiple>';
 const SCORED = /^\S.* [01](\.\d+)?$/;
 const POINT = /^\d+(\.\d+)? \d+(\.\d+)?$/;
 
@@ -29,15 +30,22 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/documents': { body: PHOTO, lines: [/\S/] },
   'tasks/enlarge': { body: DIGIT, lines: [/^\d times as wide$/] },
   'tasks/entities': { lines: [/found$/] },
+  'tasks/faces': { body: PERSON, lines: [/^0\.\d+ \S/] },
   'tasks/find-by-name': { body: PHOTO, lines: [/found$/] },
+  'tasks/gestures': { body: PERSON, lines: [/^-?\d+(\.\d+)? [01](\.\d+)? [01](\.\d+)?$/] },
   'tasks/image-search': { body: PHOTO, lines: [/cat\.jpg -?0\.\d+$/] },
   'tasks/missing-words': { lines: [SCORED, SCORED, SCORED] },
   'tasks/pages': { body: PHOTO, lines: [/\S/] },
   'tasks/parakeet': { body: FILE, lines: [/\S/] },
   'tasks/prompts': { body: PHOTO, lines: [/\S/] },
+  'tasks/same-speaker': { body: FILES, lines: [/^(the same person|somebody else) -?[01](\.\d+)?$/] },
   'tasks/segment': { body: PHOTO, lines: [] },
   'tasks/silence': { body: FILE, lines: [] },
   'tasks/sounds': { body: FILE, lines: [SCORED, SCORED, SCORED] },
+  'tasks/sounds-by-words': {
+    body: FILES,
+    lines: [SCORED, SCORED, SCORED, /^(platform|fan)\.wav /, /^(platform|fan)\.wav /],
+  },
   'tasks/transcribe': { body: FILE, lines: [/^/] },
 };
 
@@ -67,8 +75,9 @@ for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
     });
     await expect.poll(() => page.title(), { timeout: 60_000 }).not.toBe('');
     expect(await page.title()).toBe('done');
-    if (body === FILE) {
-      await page.locator('input').setInputFiles('public/models/vad/samples/platform.wav');
+    if (body === FILE || body === FILES) {
+      const sounds = ['platform', 'fan'].map((sound) => `public/models/vad/samples/${sound}.wav`);
+      await page.locator('input').setInputFiles(body === FILE ? sounds.slice(0, 1) : sounds);
       await expect
         .poll(() => lines.length + errors.length, { timeout: 60_000 })
         .toBeGreaterThanOrEqual(expected.length);

@@ -1,9 +1,0 @@
-import { cosineSimilarity, load } from 'tabserve';
-
-const [known, heard] = document.querySelector('input')!.files!;
-
-const embedder = await load('https://huggingface.co/onnx-community/wespeaker-voxceleb-resnet34-LM', {
-  handler: 'speaker_embedder',
-});
-const similarity = cosineSimilarity(await embedder.predict(known!), await embedder.predict(heard!));
-console.log(similarity > 0.5 ? 'the same person' : 'somebody else', similarity);
