@@ -173,7 +173,7 @@ interface Pixels {
 
 /** The pixels of a mask of runs. */
 function bytesOf({ width, height, runs }: Pixels & { readonly runs: readonly number[] }): number[] {
-  const bytes = new Array<number>(width * height).fill(0);
+  const bytes = Array.from({ length: width * height }, () => 0);
   for (let at = 0; at < runs.length; at += 2) bytes.fill(255, runs[at]!, runs[at]! + runs[at + 1]!);
   return bytes;
 }

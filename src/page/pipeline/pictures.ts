@@ -1,10 +1,30 @@
 /** The pipelines whose results are pictures: segments with their masks, and images. */
-import type { Picture } from '../../worker/outputs/picture.js';
-import type { Instance } from '../../worker/tasks/instances/instance-segmenter.js';
-import type { ClassMap } from '../../worker/tasks/segmentation/segment.js';
 import { perInput, type Call, type Read } from './call.js';
 import type { ImageSegment, PipelineImage } from './calls.js';
 import { fileOf, knownOptions, listOf } from './inputs.js';
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What `background_remover` and `image_to_image` answer: RGBA. */
+interface Picture extends Size {
+  readonly data: Uint8ClampedArray;
+}
+
+/** One of those that `instance_segmenter` answers. */
+interface Instance {
+  readonly label: string;
+  readonly score: number;
+  readonly mask: Size & { readonly runs: Uint32Array };
+}
+
+/** What `image_segmenter` answers. */
+interface ClassMap extends Size {
+  readonly labels: readonly string[];
+  readonly classes: ArrayLike<number> & Iterable<number>;
+}
 
 /** The options of transformers.js that say which segments are found, with its defaults. */
 interface SegmentOptions {
