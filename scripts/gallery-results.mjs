@@ -175,6 +175,25 @@ await sharp(alpha, { raw: { width: person.width, height: person.height, channels
   .webp({ quality: 1, alphaQuality: 40, effort: 6 })
   .toFile(`${root}demo/home/person.webp`);
 
+/** The person in the frame that the first page begins with, at the place that its code names. */
+const first = await page.evaluate(async () => {
+  const { film } = await import('/home/film.ts');
+  const { openSegmenter } = await import('/home/segmenter.ts');
+  const nothing = () => {};
+  const events = { progress: nothing, uploaded: nothing, recovered: nothing, failed: nothing };
+  const moving = film();
+  await moving.ready;
+  moving.draw(1500);
+  const segmenter = await openSegmenter(new AbortController().signal, events);
+  const { width, height, data } = await segmenter.cut(await createImageBitmap(moving.canvas));
+  segmenter.dispose();
+  return { width, height, data: [...data] };
+});
+await sharp(Buffer.from(first.data), { raw: { width: first.width, height: first.height, channels: 4 } })
+  .resize({ width: 160, height: 120, fit: 'fill' })
+  .webp({ quality: 1, alphaQuality: 60, effort: 6 })
+  .toFile(`${root}demo/home/first-frame.webp`);
+
 /** A face with its points. */
 const points = await run(async ({ FACE_CONNECTIONS, load, paintLandmarks }, url) => {
   const client = await load('models/face/', { handler: 'face_landmarker' });
@@ -283,6 +302,7 @@ for (const file of [
   'digit.webp',
   'heat.webp',
   'enlarged.avif',
+  'first-frame.webp',
 ])
   console.log(file, readFileSync(`${root}demo/home/${file}`).length, 'bytes');
 // The picture that goes with a link to the gallery.

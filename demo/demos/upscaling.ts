@@ -4,7 +4,6 @@ import { photoStage, scaledDown } from '../inputs/photo-stage.js';
 import { enlarged } from '../outputs/enlarged.js';
 import { input, loading, options } from './code.js';
 
-const SAMPLES = 'models/upscaler/samples';
 /** The model takes a second for this many pixels on a slow device. */
 const MAX_SIDE = 256;
 
@@ -24,8 +23,9 @@ export const upscaling: Demo = {
     },
   ],
   samples: [
-    { url: `${SAMPLES}/astronaut.png`, shows: 'an astronaut' },
-    { url: `${SAMPLES}/cup.png`, shows: 'a cup of coffee' },
+    { url: 'models/selfie/samples/astronaut.jpg', shows: 'an astronaut' },
+    { url: 'models/nanodet/samples/cat.jpg', shows: 'a cat' },
+    { url: 'models/upscaler/samples/cup.png', shows: 'a cup of coffee, 160 pixels wide' },
   ],
   takesFiles: true,
   hint: `You can also drop or paste a photo anywhere on the page; this page scales it down to ${MAX_SIDE} pixels first. Your pictures stay on this device.`,

@@ -1,6 +1,7 @@
 import { el } from '../page/dom.js';
 import { described } from '../page/errors.js';
 import { bytes, milliseconds } from '../page/format.js';
+import { savesData, wantsStill } from '../page/wishes.js';
 import { film } from './film.js';
 import type { Segmenter } from './segmenter.js';
 import { stage } from './stage.js';
@@ -10,6 +11,8 @@ const RECENT = 15;
 const EVERY = 400;
 /** Where the picture stands while it is still, in milliseconds. */
 const STILL = 1500;
+/** What the model has answered to the frame at `STILL`: `scripts/gallery-results.mjs` asks it. */
+const RECORDED = new URL('./first-frame.webp', import.meta.url).href;
 
 export interface Live {
   readonly element: HTMLElement;
@@ -50,7 +53,9 @@ export function live(): Live {
       const mask = await segmenter.cut(frame);
       if (closed.signal.aborted) return;
       if (view.state === 'stalled' && !replaced) return;
-      compose(frame, mask);
+      [person.canvas.width, person.canvas.height] = [mask.width, mask.height];
+      person.putImageData(mask, 0, 0);
+      compose(frame, person.canvas);
       answered(performance.now() - start);
     } catch (error) {
       if (closed.signal.aborted) return;
@@ -63,14 +68,22 @@ export function live(): Live {
     }
   }
 
-  function compose(frame: ImageBitmap, mask: ImageData): void {
-    [person.canvas.width, person.canvas.height] = [mask.width, mask.height];
-    person.putImageData(mask, 0, 0);
+  /** Shows what is opaque in the mask. */
+  function compose(frame: CanvasImageSource, mask: CanvasImageSource): void {
     const { canvas } = view.cutout;
     view.cutout.globalCompositeOperation = 'copy';
     view.cutout.drawImage(frame, 0, 0);
     view.cutout.globalCompositeOperation = 'destination-in';
-    view.cutout.drawImage(person.canvas, 0, 0, canvas.width, canvas.height);
+    view.cutout.drawImage(mask, 0, 0, canvas.width, canvas.height);
+  }
+
+  /** Shows the recorded answer until the model gives its first one. */
+  async function recorded(): Promise<void> {
+    const mask = el('img', { src: RECORDED });
+    await Promise.all([moving.ready, mask.decode()]);
+    if (took.length > 0 || closed.signal.aborted) return;
+    moving.draw(STILL);
+    compose(moving.canvas, mask);
   }
 
   function answered(latency: number): void {
@@ -135,7 +148,7 @@ export function live(): Live {
 
   async function open(plays: boolean): Promise<void> {
     view.state = 'loading';
-    view.say('Loading the model…');
+    view.say('A recorded frame; the model is loading…');
     try {
       await moving.ready;
       moving.draw(position);
@@ -144,7 +157,7 @@ export function live(): Live {
       segmenter = await openSegmenter(closed.signal, {
         progress: (loaded, total) =>
           view.say(
-            `Loading the model and its engine, ${total === undefined ? '' : `${bytes(loaded)} of `}${bytes(total ?? loaded)}…`,
+            `A recorded frame; the model and its engine are loading, ${total === undefined ? '' : `${bytes(loaded)} of `}${bytes(total ?? loaded)}…`,
           ),
         uploaded: (sent) => view.read('uploaded', sent === 1 ? '1 byte' : `${sent.toLocaleString('en')} bytes`),
         recovered: () => (replaced = true),
@@ -168,11 +181,9 @@ export function live(): Live {
 
   const watching = new IntersectionObserver(([entry]) => (visible = entry!.isIntersecting));
   watching.observe(view.element);
-  const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const saves = (navigator as { connection?: { saveData?: boolean } }).connection?.saveData === true;
-  void moving.ready.then(() => moving.draw(position), failed);
-  if (saves) view.say('Play downloads the model: 0.3 MB, and an engine of 0.2 to 0.6 MB.');
-  else soon(() => void open(!calm));
+  void recorded().catch(failed);
+  if (savesData()) view.say('Play downloads the model: 0.3 MB, and an engine of 0.2 to 0.6 MB.');
+  else soon(() => void open(!wantsStill()));
   requestAnimationFrame(step);
 
   return {

@@ -10,6 +10,7 @@ import { described } from '../page/errors.js';
 import { milliseconds } from '../page/format.js';
 import { replaceSettings, route } from '../page/route.js';
 import { segments } from '../page/segments.js';
+import { savesData, wantsStill } from '../page/wishes.js';
 import { backendPanel } from '../panels/backend.js';
 import { codePanel } from '../panels/code.js';
 import { frame } from '../panels/frame.js';
@@ -23,8 +24,7 @@ import { openFollower, type Follower } from './follower.js';
 import { codeOf, KINDS, type Kind, type KindName } from './kinds.js';
 import { view } from './view.js';
 
-const HINT =
-  'A sample clip is a photo that a camera moves over. Nothing is downloaded before you start. Your pictures stay on this device.';
+const HINT = 'A sample clip is a photo that a camera moves over. Your pictures stay on this device.';
 /** How far a clip turns to either side, in radians. */
 const TURN = 0.1;
 
@@ -62,10 +62,10 @@ function mount(announce: (text: string) => void): Exhibited {
   const killer = button('Kill the worker', kill);
   const names = { face: 'Faces', hand: 'Hands', pose: 'Bodies' };
   const find = segments<KindName>('find', 'What is found', names, () => {
-    const wasCamera = source !== undefined && clip === undefined;
+    const before = running && { clip };
     stop();
     choose();
-    if (wasCamera) void start(undefined);
+    if (before) void start(before.clip && kind().samples[0]);
   });
   const kind = (): Kind => KINDS[find.value];
   let samples = sampleList([], () => {});
@@ -95,11 +95,12 @@ function mount(announce: (text: string) => void): Exhibited {
 
   /** Shows what can be done now, and writes the choices into the code and the address. */
   function arrange(): void {
+    const focused = [stopper, killer].find((one) => one === document.activeElement);
     stopper.disabled = running === undefined;
     killer.disabled = follower === undefined;
     samples.select(clip);
     // A button that is disabled loses the focus.
-    if (document.activeElement === document.body && element.isConnected) starter.focus();
+    if (focused?.disabled) starter.focus();
     code.show(codeOf(kind(), backend.candidates));
     const chosen = { find: find.value, ...backend.settings };
     const changes = Object.entries(chosen).map(([name, value]) => [
@@ -231,6 +232,7 @@ function mount(announce: (text: string) => void): Exhibited {
   backend.restore(wanted);
   note.set(HINT);
   choose();
+  if (!savesData() && !wantsStill()) void start(kind().samples[0]);
 
   return {
     element,
