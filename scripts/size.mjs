@@ -27,8 +27,8 @@ const LIMITS = [
   },
   {
     what: "page: import { useModel }, without React's own code",
-    // 0.1 of it are the arguments that the hooks of all frameworks read alike.
-    limit: 26.2,
+    // 0.1 of it are the arguments that the hooks of all frameworks read alike, 0.1 streams that wait for the model.
+    limit: 26.3,
     measure: () => page(atOnce, 'useModel', 'react'),
   },
   {
@@ -100,7 +100,8 @@ const LIMITS = [
   // 8 more are Gemma 4: its two readers, their spectrogram, and what several senses of a model are, with their types and in two bundles.
   // 7 more are the classes that tests compare.
   // 4 more are PaliGemma, Mistral 3 and Qwen2-Audio, and how a decoder is found not to be causal.
-  { what: 'the build', limit: 2940, measure: all },
+  // 5 more are components' streams and frames, three pipelines of pictures, and nodeListener, with their types.
+  { what: 'the build', limit: 2950, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */

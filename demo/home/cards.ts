@@ -85,7 +85,8 @@ export function cards(): HTMLElement {
 
 function group(title: string, ...cards: readonly HTMLElement[]): HTMLElement {
   const element = el('section', {}, el('h3', {}, title), el('ul', { class: 'cards' }, ...cards));
-  element.style.setProperty('--cards', String(cards.length));
+  const count = cards.filter(({ className }) => className !== 'card-yours').length;
+  element.style.setProperty('--cards', String(count));
   return element;
 }
 
