@@ -26,15 +26,15 @@ export const textInPhotos: Demo = {
     },
   ],
   samples: [
+    { url: `${SAMPLES}/sign.webp`, shows: 'a sign' },
     { url: `${SAMPLES}/receipt.jpg`, shows: 'a receipt' },
     { url: `${SAMPLES}/tea.jpg`, shows: 'a label in Chinese' },
     { url: `${SAMPLES}/letter-upside-down.png`, shows: 'a letter, upside down' },
     { url: `${SAMPLES}/ticket.jpg`, shows: 'a ticket' },
-    { url: `${SAMPLES}/sign.webp`, shows: 'a sign' },
     { url: `${SAMPLES}/notice.jpg`, shows: 'two notices' },
   ],
   takesFiles: true,
-  hint: 'Select the text right on the photo. You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
+  hint: 'Select the text right on the photo. The model leaves out some spaces between words. You can also drop or paste a photo anywhere on the page. Your pictures stay on this device.',
   snippet: (run) => `import { load } from 'tabserve';
 
 ${loading('reader', 'text_reader', run)}

@@ -19,6 +19,15 @@ export interface WordsView {
 /** The colors of speakers: variables of the style sheet. */
 export const SPEAKERS = ['--part-1', '--part-3', '--part-2', '--part-4'] as const;
 
+/** After it, a time is written. */
+const SENTENCE_END = /\p{L}{2,}[.!?]$/u;
+
+/** Returns a time as in 1:05. */
+function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
 /** @param play plays the recording from a time, in seconds */
 export function wordsView(play: (from: number) => void): WordsView {
   const list = el('ol', { class: 'turns', 'aria-label': 'Words' });
@@ -59,8 +68,13 @@ export function wordsView(play: (from: number) => void): WordsView {
     for (const word of words) {
       const text = word.text.trim();
       if (text === '') continue;
+      const before = turn && shown.at(-1)?.word;
+      const isFirst = before === undefined || before.speaker !== word.speaker;
+      if (word.end > 0 && (isFirst || SENTENCE_END.test(before.text)))
+        turnOf(word.speaker).append(' ', el('span', { class: 'word-time' }, clock(word.start)));
       const space = word.text.slice(0, word.text.indexOf(text));
       const own = word.end > 0 ? button(text, () => play(word.start)) : el('span', {}, text);
+      if (word.end > 0) own.title = `${word.start.toFixed(1)} to ${word.end.toFixed(1)} s`;
       own.classList.add('word');
       turnOf(word.speaker).append(space, own);
       shown.push({ word, element: own });

@@ -33,7 +33,7 @@ const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
         .filter({ hasText: /0\.\d\d/ }),
     ).toHaveCount(12, SLOW),
   Upscaling: async (page) => await headline(page, '256 × 256 → 512 × 512'),
-  Text: async (page) => await headline(page, '13 lines'),
+  Text: async (page) => await headline(page, '2 lines'),
   Language: async (page) => await headline(page, 'Portuguese'),
   async Digits(page) {
     await page.getByRole('button', { name: 'eight, from MNIST' }).click();

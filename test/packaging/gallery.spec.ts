@@ -938,6 +938,8 @@ test('text in photos: the lines in a list, and over the photo, where they can be
   complaints,
 }) => {
   await page.goto(`${gallery}#/text`);
+  await expect(headline(page)).toHaveText('2 lines', SLOW);
+  await sample(page, 'a receipt').click();
   await expect(headline(page)).toHaveText('13 lines', SLOW);
   await sample(page, 'a sign').click();
   await expect(headline(page)).toHaveText('2 lines', SLOW);
