@@ -219,12 +219,11 @@ for (const framework of ['react', 'vue'] as const)
     await expect(text).not.toBeEmpty();
     await button.click();
     await expect(button).toHaveText('Write');
-    const stopped = (await text.textContent())!;
+    await expect(text, 'what has come stays').not.toBeEmpty();
     await button.click();
     await expect(button).toHaveText('Write');
-    const whole = (await text.textContent())!;
-    expect(whole.startsWith(stopped)).toBe(true);
-    expect(whole.length).toBeGreaterThan(40);
+    // Twenty tokens of another answer: each is sampled anew.
+    expect((await text.textContent())!.length).toBeGreaterThan(40);
     await button.click();
     await remove(page);
     await noWorkers(page);

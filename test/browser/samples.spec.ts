@@ -30,7 +30,7 @@ const SAMPLES: Readonly<Record<string, { readonly body?: string; readonly lines:
   'tasks/documents': { body: PHOTO, lines: [/\S/] },
   'tasks/enlarge': { body: DIGIT, lines: [/^\d times as wide$/] },
   'tasks/entities': { lines: [/found$/] },
-  'tasks/faces': { body: PERSON, lines: [/^0\.\d+ \S/] },
+  'tasks/faces': { body: PERSON, lines: [/^[01](\.\d+)? \S/] },
   'tasks/find-by-name': { body: PHOTO, lines: [/found$/] },
   'tasks/gestures': { body: PERSON, lines: [/^-?\d+(\.\d+)? [01](\.\d+)? [01](\.\d+)?$/] },
   'tasks/image-search': { body: PHOTO, lines: [/cat\.jpg -?0\.\d+$/] },
