@@ -8,8 +8,10 @@ export const options = {
   ...backends,
 } as const;
 
-/** A recording to begin with: a program speaks. */
-export const SAMPLE = '/samples/platform.wav';
+/** Returns a recording to begin with: a program speaks. */
+export async function readSample(): Promise<Blob> {
+  return await (await fetch('/samples/platform.wav')).blob();
+}
 
 /** Records the microphone until `stop` aborts. The browser asks the visitor first. */
 export async function record(stop: AbortSignal): Promise<Blob> {

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import { useModel, useStream } from 'tabserve/react';
-import { clock, options, record, SAMPLE } from './model.ts';
+import { clock, options, readSample, record } from './model.ts';
 
 export function App() {
   const model = useModel(options);
@@ -57,7 +57,7 @@ export function App() {
             Choose a file
             <input type="file" accept="audio/*" onChange={({ target }) => transcribe(target.files?.[0])} />
           </label>
-          <button className="plain" onClick={async () => transcribe(await (await fetch(SAMPLE)).blob())}>
+          <button className="plain" onClick={async () => transcribe(await readSample())}>
             Sample
           </button>
         </div>

@@ -1,5 +1,5 @@
 import { connect } from 'tabserve';
-import { clock, options, record, SAMPLE } from './model.ts';
+import { clock, options, readSample, record } from './model.ts';
 import { open, say } from './status.ts';
 
 const button = document.querySelector<HTMLButtonElement>('.record')!;
@@ -65,6 +65,6 @@ input.addEventListener('change', () => {
   if (input.files?.[0]) transcribe(input.files[0]);
 });
 document.querySelector('.sample-sound')!.addEventListener('click', async () => {
-  await transcribe(await (await fetch(SAMPLE)).blob());
+  await transcribe(await readSample());
 });
 open(model);
