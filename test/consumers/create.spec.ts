@@ -39,7 +39,10 @@ for (const template of TEMPLATE_NAMES)
       try {
         await createApp(app, tarball, { template, framework });
         if (weights) useFetched(app, weights);
-        expect(await testApp(app)).toContain('3 passed');
+        // In software, Whisper takes four minutes on WebGPU; the framework makes no difference there.
+        const isSlow = template === 'transcription' && framework !== 'vanilla';
+        const backends = isSlow ? ['wasm', 'webgl'] : [];
+        expect(await testApp(app, backends)).toContain(isSlow ? '2 passed' : '3 passed');
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }

@@ -48,8 +48,12 @@ export async function createApp(
   await npm(app, 'install', '--prefer-offline', '--no-audit', '--no-fund');
 }
 
-/** Runs `npm test` in an app, and returns what it prints. @throws with that, if it fails */
-export async function testApp(app: string): Promise<string> {
+/**
+ * Runs `npm test` in an app, and returns what it prints.
+ * @param backends those that are tested; all if there are none
+ * @throws with what it prints, if it fails
+ */
+export async function testApp(app: string, backends: readonly string[] = []): Promise<string> {
   const env = {
     ...process.env,
     PORT: String(await freePort()),
@@ -59,7 +63,11 @@ export async function testApp(app: string): Promise<string> {
     CI: undefined,
   };
   try {
-    const { stdout } = await promisify(execFile)('npm', ['test'], { cwd: app, env, maxBuffer: 2 ** 26 });
+    const { stdout } = await promisify(execFile)(
+      'npm',
+      ['test', ...(backends.length > 0 ? ['--'] : []), ...backends.map((one) => `--project=${one}`)],
+      { cwd: app, env, maxBuffer: 2 ** 26 },
+    );
     return stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
