@@ -53,3 +53,18 @@ for (const [by, decode] of [
       });
     }
   });
+
+test('a file that is shorter than its header says is refused, and not answered for its beginning @once @firefox', async ({
+  page,
+}) => {
+  await page.goto('/test/browser/pages/sounds.html');
+  await page.waitForFunction(() => 'sounds' in window);
+  // The index of an M4A file may be at its end: without it, there is no sound at all.
+  for (const [name, why] of [
+    ['tone.mp3', 'it is truncated or damaged: it says that it ends after 0.'],
+    ['tone.m4a', 'the file has no sound'],
+  ] as const) {
+    const found = await page.evaluate(async (url) => await sounds.decode(url, '', 0.5), `/test/goldens/sounds/${name}`);
+    expect(found, name).toEqual({ code: 'invalid-input', message: expect.stringContaining(why) });
+  }
+});

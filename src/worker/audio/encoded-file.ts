@@ -6,11 +6,18 @@ import { load } from '../libraries/mediabunny.js';
 import type { Recording } from './read-audio.js';
 import { checkSampleRate, meanOfChannels } from './samples.js';
 
+/** Seconds that the sound may end before the time that the header says, which counts whole packets. */
+const MOST_LESS = 0.25;
+
+/** The most bytes of a frame of MP3: 320 kbit/s at 32 kHz, and a byte of padding. */
+const MOST_FRAME = 1441;
+
 /**
  * Opens an encoded file. Its first packet is decoded, the others when they are read, so that a long recording takes no
  * memory. What lies before 0 seconds is left out: it is the delay of the encoder. The length is the one that the file's
  * header says, or that of its packets.
- * @throws `invalid-input` if it has no sound, is damaged or encrypted, or of an encoding that this browser does not know
+ * @throws `invalid-input` if it has no sound, is damaged or encrypted, or of an encoding that this browser does not know;
+ *   when its end is read, if it is shorter than its header says
  */
 export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Recording> {
   const { ADTS, AudioSampleSink, BlobSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WEBM } = await load();
@@ -29,8 +36,10 @@ export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Reco
   }
 
   async function* blocks(): AsyncGenerator<Float32Array> {
+    let end = 0;
     for await (const sample of decode())
       try {
+        end = sample.timestamp + sample.duration;
         const block = meanOf(sample);
         if (block.length === 0) continue;
         if (sample.sampleRate !== sampleRate)
@@ -39,9 +48,14 @@ export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Reco
       } finally {
         sample.close();
       }
+    if (end < seconds - MOST_LESS)
+      throw undecodable(
+        format,
+        `it is truncated or damaged: it says that it ends after ${seconds.toFixed(1)} s, and its sound ends after ${end.toFixed(1)} s`,
+      );
   }
 
-  const seconds = await secondsOf(open(), format);
+  const seconds = await secondsOf(open(), blob, format);
   const sampleRate = await firstRate(decode(), format);
   return { sampleRate, length: Math.round(seconds * sampleRate), blocks };
 }
@@ -55,16 +69,32 @@ async function trackOf(input: Input, format: AudioFormat): Promise<InputAudioTra
   throw undecodable(format, `this browser does not decode ${encoding ?? 'its encoding'}, or the file is encrypted`);
 }
 
-/** Returns how long a file is, and closes it. @throws `invalid-input` */
-async function secondsOf(input: Input, format: AudioFormat): Promise<number> {
+/** Returns when a file's sound ends, and closes the file. @throws `invalid-input` */
+async function secondsOf(input: Input, blob: Blob, format: AudioFormat): Promise<number> {
   try {
     const track = await trackOf(input, format);
-    return (await track.getDurationFromMetadata()) ?? (await track.computeDuration());
+    const isSaid =
+      format === 'MP3'
+        ? await saysFrames(blob)
+        : // The length in a WebM file is that of its longest track.
+          format !== 'WebM' || (await input.getTracks()).length === 1;
+    return (isSaid ? await track.getDurationFromMetadata() : null) ?? (await track.computeDuration());
   } catch (error) {
     throw undecodable(format, error);
   } finally {
     input.dispose();
   }
+}
+
+/**
+ * Returns whether an MP3 file has a frame that says how many there are. Without one, Mediabunny takes all frames for as large
+ * as the first one.
+ */
+async function saysFrames(blob: Blob): Promise<boolean> {
+  const view = new DataView(await blob.slice(0, 10).arrayBuffer());
+  const isTag = view.getUint32(0) >>> 8 === 0x49_44_33;
+  const tag = isTag ? 10 + [6, 7, 8, 9].reduce((size, at) => size * 128 + (view.getUint8(at) & 127), 0) : 0;
+  return /Xing|Info/.test(await blob.slice(tag, tag + MOST_FRAME).text());
 }
 
 /** Returns the sample rate that the decoder makes, which a header of AAC may not say. @throws `invalid-input` */

@@ -10,12 +10,15 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).parent
 TONE = ["-f", "lavfi", "-i", "aevalsrc=0.4*sin(2*PI*(300+400*t)*t)|0.2*sin(2*PI*700*t)*exp(-3*t):s=44100:d=0.7"]
+# Silence, whose frames are small, and then larger ones. No frame says how many there are.
+GROWING = ["-f", "lavfi", "-i", "aevalsrc=if(lt(t\\,0.4)\\,0\\,0.3*sin(2*PI*(300+400*t)*t)+0.1*sin(2*PI*5000*t*t)):s=44100:d=1.2"]
 PICTURE = ["-f", "lavfi", "-i", "color=c=red:s=32x32:r=5:d=0.7"]
 H264 = ["-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p"]
 AAC = ["-c:a", "aac", "-b:a", "64k"]
 KEYS = ["-encryption_scheme", "cenc-aes-ctr", "-encryption_key", "76a6c65c5ea762046bd749a2e632ccbb", "-encryption_kid", "a7e61c373e219033c21091fa607bf3b8"]
 SOUNDS = {
     "tone.mp3": [*TONE, "-c:a", "libmp3lame", "-b:a", "64k"],
+    "growing.mp3": [*GROWING, "-c:a", "libmp3lame", "-q:a", "0", "-write_xing", "0"],
     "tone.m4a": [*TONE, *AAC],
     "vorbis.ogg": [*TONE, "-c:a", "libvorbis", "-q:a", "1"],
     "opus.ogg": [*TONE, "-c:a", "libopus", "-b:a", "48k"],
