@@ -1,6 +1,7 @@
 import type { AudioInput } from '../../contract/audio.js';
 import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
+import type { Context } from '../../contract/handler.js';
 import { checkKeys } from '../../shared/check-keys.js';
 import { audioFormatOf, FORMAT_BYTES, isDecodedInWorkers } from '../../shared/audio-format.js';
 import { openEncoded } from './encoded-file.js';
@@ -56,21 +57,27 @@ async function openFile(blob: Blob): Promise<Recording> {
   throw notDecoded(blob, format);
 }
 
+/** What ends the work on a recording, and hears that it goes on: to decode an hour may take minutes. */
+export type DecodingContext = Pick<Context, 'signal' | 'heartbeat'>;
+
 /**
  * Returns a recording at another sample rate, as blocks.
  * @param mostSeconds a longer recording is refused before it is decoded
- * @throws `invalid-input`
+ * @throws `invalid-input`; the reason of the context's signal
  */
 export async function* resampled(
   recording: Recording,
   rate: number,
   mostSeconds: number,
+  context?: DecodingContext,
 ): AsyncGenerator<Float32Array, void, undefined> {
   checkDuration(recording, mostSeconds);
   const { sampleRate } = recording;
   const resampler = new Resampler(sampleRate, rate);
   let read = 0;
   for await (const block of recording.blocks()) {
+    context?.signal.throwIfAborted();
+    context?.heartbeat();
     checkFinite(block, read);
     read += block.length;
     checkDuration({ sampleRate, length: read }, mostSeconds + DELAY);
@@ -86,13 +93,18 @@ const DELAY = 1;
  * Reads a whole recording at another sample rate. A long file is decoded and resampled block by block, so that it takes
  * memory for its result alone.
  * @param mostSeconds a longer recording is refused before it is decoded
- * @throws `invalid-input`
+ * @throws `invalid-input`; the reason of the context's signal
  */
-export async function readAudio(recording: Recording, rate: number, mostSeconds: number): Promise<Float32Array> {
+export async function readAudio(
+  recording: Recording,
+  rate: number,
+  mostSeconds: number,
+  context?: DecodingContext,
+): Promise<Float32Array> {
   const { sampleRate, length } = recording;
   let result = new Float32Array(Math.ceil((length * rate) / sampleRate));
   let made = 0;
-  for await (const samples of resampled(recording, rate, mostSeconds)) {
+  for await (const samples of resampled(recording, rate, mostSeconds, context)) {
     if (made + samples.length > result.length) {
       // An encoded file has more than it says.
       const larger = new Float32Array(2 * (made + samples.length));

@@ -1,4 +1,4 @@
-import { resampled, type Recording } from './read-audio.js';
+import { resampled, type DecodingContext, type Recording } from './read-audio.js';
 import { concatenate } from '../tensors/concatenate.js';
 
 /**
@@ -9,6 +9,7 @@ export class SampleReader {
   readonly #recording: Recording;
   readonly #rate: number;
   readonly #mostSeconds: number;
+  readonly #context: DecodingContext | undefined;
   #blocks: AsyncGenerator<Float32Array, void, undefined> | undefined;
   /** The samples that are held, and how many were before them. */
   #held: Float32Array[] = [];
@@ -16,10 +17,11 @@ export class SampleReader {
   #end: number | undefined;
 
   /** @param mostSeconds a longer recording is refused */
-  constructor(recording: Recording, rate: number, mostSeconds: number) {
+  constructor(recording: Recording, rate: number, mostSeconds: number, context?: DecodingContext) {
     this.#recording = recording;
     this.#rate = rate;
     this.#mostSeconds = mostSeconds;
+    this.#context = context;
   }
 
   /** Samples in all. Undefined until the last one has been read. */
@@ -27,10 +29,13 @@ export class SampleReader {
     return this.#end;
   }
 
-  /** Returns the samples from `start` to `end`, fewer where the recording ends. @throws `invalid-input` */
+  /**
+   * Returns the samples from `start` to `end`, fewer where the recording ends.
+   * @throws `invalid-input`; the reason of the context's signal
+   */
   async read(start: number, end: number): Promise<Float32Array> {
     if (start < this.#before) await this.close();
-    this.#blocks ??= resampled(this.#recording, this.#rate, this.#mostSeconds);
+    this.#blocks ??= resampled(this.#recording, this.#rate, this.#mostSeconds, this.#context);
     let made = this.#held.reduce((sum, { length }) => sum + length, this.#before);
     while (made < end) {
       const { value: block } = await this.#blocks.next();

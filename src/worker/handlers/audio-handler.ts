@@ -99,8 +99,8 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
    * Returns the samples of row `index`, one channel at `sampleRate`. A subclass overrides it to change them.
    * @throws `invalid-input` if it is no sound, cannot be decoded, or has fewer than `leastSamples`
    */
-  protected async readRow(input: AudioInput, _index: number, _context: Context): Promise<Float32Array> {
-    const samples = await readAudio(await openAudio(input), this.sampleRate, this.maxDuration);
+  protected async readRow(input: AudioInput, _index: number, context: Context): Promise<Float32Array> {
+    const samples = await readAudio(await openAudio(input), this.sampleRate, this.maxDuration, context);
     if (samples.length >= this.leastSamples) return samples;
     throw new TabServeError(
       'invalid-input',

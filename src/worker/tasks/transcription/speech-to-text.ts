@@ -191,7 +191,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
         })
       : undefined;
     const recording = piece ? recordingOf(piece.samples, sampleRate) : await openAudio(input);
-    const reader = new SampleReader(recording, sampleRate, maxDuration);
+    const reader = new SampleReader(recording, sampleRate, maxDuration, context);
     this.#readers.set(context, [...(this.#readers.get(context) ?? []), reader]);
     const chunks = speechChunks(reader, length, 1);
     const first = (await chunks.next()).value!;

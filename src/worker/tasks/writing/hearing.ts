@@ -28,7 +28,7 @@ export function hearingOf(reader: SoundReader, limits: () => HearingLimits): Sen
     isInTexts,
     async read(audio, _index, context) {
       const { contextLength, maxDuration } = limits();
-      const samples = await readAudio(await openAudio(audio as AudioInput), sampleRate, maxDuration);
+      const samples = await readAudio(await openAudio(audio as AudioInput), sampleRate, maxDuration, context);
       if (samples.length === 0) throw invalidInput('The recording is empty: it has no samples. Leave it out.');
       const { text, count, feeds } = reader.read(samples);
       if (count >= contextLength)

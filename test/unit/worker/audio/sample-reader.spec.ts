@@ -56,3 +56,16 @@ test('a recording that is longer than it says is read to its end, but not withou
     message: expect.stringContaining('at most'),
   });
 });
+
+test('an abort ends the decoder, and each block is a heartbeat: to decode an hour may take minutes', async () => {
+  const controller = new AbortController();
+  let beats = 0;
+  const heartbeat = (): void => {
+    beats += 1;
+    if (beats === 3) controller.abort();
+  };
+  const sound = recording(44_100, 20_500);
+  const reading = readAudio(sound, 16_000, 60, { signal: controller.signal, heartbeat });
+  await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+  expect([beats, sound.counts.blocks, sound.counts.closed]).toEqual([3, 4, 1]);
+});
