@@ -3,6 +3,7 @@ import type { AudioSample, Input, InputAudioTrack } from 'mediabunny';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { AudioFormat } from '../../shared/audio-format.js';
 import { load } from '../libraries/mediabunny.js';
+import { isMixed, tagSize } from './mp3-frames.js';
 import type { Recording } from './read-audio.js';
 import { checkSampleRate, meanOfChannels } from './samples.js';
 
@@ -55,6 +56,8 @@ export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Reco
       );
   }
 
+  if (format === 'MP3' && (await isMixed(blob)))
+    throw undecodable(format, 'its sample rate or its number of channels changes');
   const seconds = await secondsOf(open(), blob, format);
   const sampleRate = await firstRate(decode(), format);
   return { sampleRate, length: Math.round(seconds * sampleRate), blocks };
@@ -91,9 +94,7 @@ async function secondsOf(input: Input, blob: Blob, format: AudioFormat): Promise
  * as the first one.
  */
 async function saysFrames(blob: Blob): Promise<boolean> {
-  const view = new DataView(await blob.slice(0, 10).arrayBuffer());
-  const isTag = view.getUint32(0) >>> 8 === 0x49_44_33;
-  const tag = isTag ? 10 + [6, 7, 8, 9].reduce((size, at) => size * 128 + (view.getUint8(at) & 127), 0) : 0;
+  const tag = tagSize(new Uint8Array(await blob.slice(0, 10).arrayBuffer()));
   return /Xing|Info/.test(await blob.slice(tag, tag + MOST_FRAME).text());
 }
 
