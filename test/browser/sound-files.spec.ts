@@ -1,4 +1,5 @@
 /** Files that the browser's decoder reads, against ffmpeg: `test/goldens/sounds/make.py`. */
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from './fixtures.ts';
 import { DECODED, differenceOf, MOST_MORE } from '../sound-facts.ts';
 import type * as Pages from './pages/sounds.ts';
@@ -67,4 +68,21 @@ test('a file that is shorter than its header says is refused, and not answered f
     const found = await page.evaluate(async (url) => await sounds.decode(url, '', 0.5), `/test/goldens/sounds/${name}`);
     expect(found, name).toEqual({ code: 'invalid-input', message: expect.stringContaining(why) });
   }
+});
+
+test('a file that is removed while it is decoded is no damaged file @once', async ({ page }, info) => {
+  await page.goto('/test/browser/pages/sounds.html');
+  await page.waitForFunction(() => 'sounds' in window);
+  const path = info.outputPath('tone.mp3');
+  copyFileSync('test/goldens/sounds/tone.mp3', path);
+  await page.exposeFunction('change', () => writeFileSync(path, 'another'));
+  await page.evaluate(() => document.body.append(Object.assign(document.createElement('input'), { type: 'file' })));
+  await page.locator('input').setInputFiles(path);
+  const found = await page.evaluate(
+    async () => await sounds.decodeChanging(document.querySelector('input')!.files![0]!),
+  );
+  expect(found).toEqual({
+    code: 'invalid-input',
+    message: 'The audio file cannot be read: it has been changed, moved or removed.',
+  });
 });

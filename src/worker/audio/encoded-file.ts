@@ -4,6 +4,7 @@ import { messageOf, TabServeError } from '../../contract/errors.js';
 import type { AudioFormat } from '../../shared/audio-format.js';
 import { load } from '../libraries/mediabunny.js';
 import { isMixed, tagSize } from './mp3-frames.js';
+import { unreadable } from './not-decoded.js';
 import type { Recording } from './read-audio.js';
 import { checkSampleRate, meanOfChannels } from './samples.js';
 
@@ -30,7 +31,7 @@ export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Reco
     try {
       yield* new AudioSampleSink(await trackOf(input, format)).samples();
     } catch (error) {
-      throw undecodable(format, error);
+      throw await failureOf(blob, format, error);
     } finally {
       input.dispose();
     }
@@ -56,8 +57,6 @@ export async function openEncoded(blob: Blob, format: AudioFormat): Promise<Reco
       );
   }
 
-  if (format === 'MP3' && (await isMixed(blob)))
-    throw undecodable(format, 'its sample rate or its number of channels changes');
   const seconds = await secondsOf(open(), blob, format);
   const sampleRate = await firstRate(decode(), format);
   return { sampleRate, length: Math.round(seconds * sampleRate), blocks };
@@ -75,6 +74,8 @@ async function trackOf(input: Input, format: AudioFormat): Promise<InputAudioTra
 /** Returns when a file's sound ends, and closes the file. @throws `invalid-input` */
 async function secondsOf(input: Input, blob: Blob, format: AudioFormat): Promise<number> {
   try {
+    if (format === 'MP3' && (await isMixed(blob)))
+      throw undecodable(format, 'its sample rate or its number of channels changes');
     const track = await trackOf(input, format);
     const isSaid =
       format === 'MP3'
@@ -83,7 +84,7 @@ async function secondsOf(input: Input, blob: Blob, format: AudioFormat): Promise
           format !== 'WebM' || (await input.getTracks()).length === 1;
     return (isSaid ? await track.getDurationFromMetadata() : null) ?? (await track.computeDuration());
   } catch (error) {
-    throw undecodable(format, error);
+    throw await failureOf(blob, format, error);
   } finally {
     input.dispose();
   }
@@ -120,9 +121,15 @@ function meanOf(sample: AudioSample): Float32Array {
   return meanOfChannels(channels);
 }
 
+/** Returns the error for what the reader or the decoder has thrown. */
+async function failureOf(blob: Blob, format: AudioFormat, error: unknown): Promise<TabServeError> {
+  if (error instanceof TabServeError) return error;
+  const isThere = blob.slice(0, 1).arrayBuffer();
+  return await isThere.then(() => undecodable(format, error), unreadable);
+}
+
 /** @param why words, or what the reader or the decoder has thrown */
 function undecodable(format: AudioFormat, why: unknown): TabServeError {
-  if (why instanceof TabServeError) return why;
   const words =
     typeof why === 'string'
       ? why

@@ -2,6 +2,12 @@ import { describeValue } from '../../contract/describe-value.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { AudioFormat } from '../../shared/audio-format.js';
 
+/** Returns the error for a file that is not there any more, or is another one. */
+export function unreadable(cause: unknown): TabServeError {
+  const why = 'The audio file cannot be read: it has been changed, moved or removed.';
+  return new TabServeError('invalid-input', why, { cause });
+}
+
 /** Returns the error for a file whose sound a worker does not decode. @param format undefined for an unknown one */
 export function notDecoded({ type, size }: Blob, format: AudioFormat | undefined): TabServeError {
   const why =

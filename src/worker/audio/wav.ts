@@ -1,4 +1,5 @@
 import { TabServeError } from '../../contract/errors.js';
+import { unreadable } from './not-decoded.js';
 import { checkSampleRate } from './samples.js';
 
 /** A WAV file's samples, which are read in blocks. */
@@ -132,9 +133,7 @@ async function bytesOf(blob: Blob, from: number, count: number): Promise<DataVie
   try {
     return new DataView(await blob.slice(from, from + count).arrayBuffer());
   } catch (cause) {
-    throw new TabServeError('invalid-input', 'The audio file cannot be read: it has been changed, moved or removed.', {
-      cause,
-    });
+    throw unreadable(cause);
   }
 }
 

@@ -33,5 +33,19 @@ async function decodeWithoutWebCodecs(url: string, type: string) {
   }
 }
 
-export const sounds = { decode, decodeWithoutWebCodecs };
+/** Decodes a file that `window.change` changes once it is open. */
+async function decodeChanging(file: File) {
+  const { blocks } = await openAudio(file);
+  await (window as unknown as { change(): Promise<void> }).change();
+  try {
+    let length = 0;
+    for await (const block of blocks()) length += block.length;
+    return { length };
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string };
+    return { code, message };
+  }
+}
+
+export const sounds = { decode, decodeWithoutWebCodecs, decodeChanging };
 Object.assign(window, { sounds });
