@@ -22,7 +22,7 @@ export function withImages(content: readonly unknown[], where: string): readonly
 
 function imageOf(url: string, name: string): Blob | URL {
   const data = /^data:([^;,]*);base64,/i.exec(url);
-  if (data) return new Blob([fromBase64(url.slice(data[0].length))], { type: data[1]! });
+  if (data) return new Blob([bytesOf(url.slice(data[0].length), name)], { type: data[1]! });
   // Node has no origin of its own.
   const { location } = globalThis as { readonly location?: { readonly href: string; readonly origin: string } };
   if (location && URL.canParse(url, location.href)) {
@@ -43,8 +43,18 @@ export function withSounds(content: readonly unknown[], where: string): readonly
     if (!isPlainObject(part) || part['type'] !== 'input_audio') return part;
     const { input_audio: given } = part;
     const data = isPlainObject(given) ? given['data'] : given;
-    if (typeof data !== 'string') throw wrongValue(`${where}.content[${at}].input_audio.data`, 'sound in base64', data);
+    const name = `${where}.content[${at}].input_audio.data`;
+    if (typeof data !== 'string') throw wrongValue(name, 'sound in base64', data);
     // The format is read from the file itself.
-    return { type: 'audio', audio: new Blob([fromBase64(data)]) };
+    return { type: 'audio', audio: new Blob([bytesOf(data, name)]) };
   });
+}
+
+/** @throws `invalid-input` naming the field, for what is no base64 */
+function bytesOf(text: string, name: string): Uint8Array<ArrayBuffer> {
+  try {
+    return fromBase64(text);
+  } catch {
+    throw wrongValue(name, 'bytes as a string in base64', text);
+  }
 }

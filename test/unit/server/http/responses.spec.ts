@@ -340,11 +340,9 @@ test('sound reaches a model that hears it, and what is no sound in base64 is tol
   const [{ content }] = (input as { messages: [{ content: [{ type: string; audio: Blob }] }] }).messages;
   expect(content[0].type).toBe('audio');
   expect(new Uint8Array(await content[0].audio.arrayBuffer())).toEqual(Uint8Array.of(0, 1, 2));
-  expect(await failureOf(chat('no base64!'))).toMatchObject({ 0: 400 });
-  expect(await failureOf(chat(undefined as never))).toMatchObject({
-    0: 400,
-    2: 'messages[0].content[0].input_audio.data',
-  });
+  const field = 'messages[0].content[0].input_audio.data';
+  expect(await failureOf(chat('no base64!'))).toMatchObject({ 0: 400, 2: field, 3: 'invalid_value' });
+  expect(await failureOf(chat(undefined as never))).toMatchObject({ 0: 400, 2: field });
   expect(client.asked).toHaveLength(1);
 });
 
