@@ -12,7 +12,7 @@ import { checkSampleRate, meanOfChannels } from './samples.js';
 const MOST_LESS = 0.25;
 
 /** The most bytes of a frame of MP3: 320 kbit/s at 32 kHz, and a byte of padding. */
-const MOST_FRAME = 1441;
+const MAX_FRAME = 1441;
 
 /**
  * Opens an encoded file. Its first packet is decoded, the others when they are read, so that a long recording takes no
@@ -96,7 +96,7 @@ async function secondsOf(input: Input, blob: Blob, format: AudioFormat): Promise
  */
 async function saysFrames(blob: Blob): Promise<boolean> {
   const tag = tagSize(new Uint8Array(await blob.slice(0, 10).arrayBuffer()));
-  return /Xing|Info/.test(await blob.slice(tag, tag + MOST_FRAME).text());
+  return /Xing|Info/.test(await blob.slice(tag, tag + MAX_FRAME).text());
 }
 
 /** Returns the sample rate that the decoder makes, which a header of AAC may not say. @throws `invalid-input` */
