@@ -1,10 +1,10 @@
-"""Encoder–decoder models of texts, of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of four."""
+"""Encoder–decoder models of texts, of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of four others."""
 import pathlib
 
 import torch
 import transformers
 from optimum.exporters.onnx import main_export
-from optimum.exporters.onnx.model_configs import BartOnnxConfig, M2M100OnnxConfig, T5OnnxConfig
+from optimum.exporters.onnx.model_configs import BartOnnxConfig, T5OnnxConfig
 from optimum.exporters.tasks import TasksManager
 from transformers import GenerationConfig
 
@@ -21,18 +21,15 @@ T5_SIZES = {**T5, "feed_forward_proj": "gated-gelu"}
 EXPERTS = {"num_experts": 2, "expert_capacity": 64}
 # The class, the fields of its config, and the exporter's config of a family like it, where Optimum has none.
 CLASSES = {
-    "BartForConditionalGeneration": (SIZES, None),
     "BigBirdPegasusForConditionalGeneration": ({**SIZES, "attention_type": "original_full"}, None),
     "BlenderbotForConditionalGeneration": (SIZES, None),
     "BlenderbotSmallForConditionalGeneration": (SIZES, None),
     "LongT5ForConditionalGeneration": ({**T5_SIZES, "local_radius": 8}, None),
-    "M2M100ForConditionalGeneration": (SIZES, None),
     "MBartForConditionalGeneration": (SIZES, None),
     "MT5ForConditionalGeneration": (T5_SIZES, None),
     "MvpForConditionalGeneration": (SIZES, BartOnnxConfig),
     "PLBartForConditionalGeneration": (SIZES, BartOnnxConfig),
     "PegasusForConditionalGeneration": (SIZES, None),
-    "T5ForConditionalGeneration": (T5_SIZES, None),
     "UMT5ForConditionalGeneration": (T5_SIZES, T5OnnxConfig),
 }
 
