@@ -37,11 +37,8 @@ OTHERS = {
     "CodeGen": ("byte_level", {"num_attention_heads": 4, "n_ctx": 160, "n_inner": 24, "rotary_dim": 4}),
     "VaultGemma": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
 }
-# Without a cache, or with one that is not exported here.
-LEFT_OUT = {"OpenAIGPT", "GPTBigCode", "Camembert", "Data2VecText", "RobertaPreLayerNorm", "Bart", "Mvp"}
-
 ENDINGS = ("ForCausalLM", "LMHeadModel", "Decoder")
-CONFIGS = {"Emu3": "Emu3TextConfig"}
+CONFIGS = {name: f"{name}TextConfig" for name in ("Emu3", "Gemma3n", "Llama4", "Mllama")}
 
 
 class Step(torch.nn.Module):
@@ -128,6 +125,8 @@ def first_cache(model, step_class=Step):
 
 
 def export(repository, model, tokenizer, output="logits"):
+    if IS_NEWEST and model._can_set_experts_implementation():
+        model.set_experts_implementation("batched_mm")
     step, states = first_cache(model)
     inputs = {
         "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
@@ -181,7 +180,7 @@ def row(name, kind, fields):
 def families():
     for name, (kind, fields) in (NEWEST_MORE if IS_NEWEST else {**FAMILIES, **OTHERS, **MORE}).items():
         is_causal = any(hasattr(transformers, f"{name}{ending}") for ending in ENDINGS)
-        if kind == "byte_level" and is_causal and name not in LEFT_OUT:
+        if kind == "byte_level" and is_causal:
             yield name, kind, fields
 
 

@@ -1,4 +1,4 @@
-"""Encoder–decoder models of texts, of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of four others."""
+"""Encoder–decoder models of texts, of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of four."""
 import pathlib
 
 import torch
