@@ -149,7 +149,7 @@ ENDINGS = {
     "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "vectors": ["Model"],
 }
 # What `small` gives, and these configs refuse.
-REFUSED = {"XLNet": ["max_position_embeddings"]}
+REFUSED = {"XLNet": ["max_position_embeddings"], "ProphetNet": ["num_hidden_layers"]}
 # Models with token_type_ids.
 WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "MegatronBert", "MobileBert", "NomicBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.

@@ -1,5 +1,6 @@
 """Language models of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of fewer."""
 import contextlib
+import functools
 import inspect
 import pathlib
 import unittest.mock
@@ -11,7 +12,7 @@ from transformers.cache_utils import DynamicLayer
 from transformers.models.lfm2.modeling_lfm2 import Lfm2ShortConv
 
 from common import answers, kebab, save, small, spread, tokenizer_of
-from families import FAMILIES, GROUPED, IS_NEWEST, repeat_interleave
+from families import FAMILIES, GROUPED, IS_NEWEST, REFUSED, repeat_interleave, without
 from writers import MORE, NEWEST_MORE
 
 if not IS_NEWEST:
@@ -38,7 +39,6 @@ OTHERS = {
     "VaultGemma": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
 }
 ENDINGS = ("ForCausalLM", "LMHeadModel", "Decoder")
-CONFIGS = {name: f"{name}TextConfig" for name in ("Emu3", "Gemma3n", "Llama4", "Mllama")}
 
 
 class Step(torch.nn.Module):
@@ -47,12 +47,15 @@ class Step(torch.nn.Module):
     def __init__(self, model, names):
         super().__init__()
         self.model, self.names = model, names
-        self.has_positions = "position_ids" in inspect.signature(model.forward).parameters
+        # XLM-RoBERTa-XL counts from the padding's id on, by itself.
+        self.has_positions = "position_ids" in inspect.signature(model.forward).parameters and not isinstance(model, transformers.XLMRobertaXLForCausalLM)
 
     def forward(self, ids, mask, positions, *past):
+        given = {"position_ids": positions} if self.has_positions else {}
+        if not past:
+            return self.model(input_ids=ids, attention_mask=mask, return_dict=True, **given)[0]
         cache = self.cache(past)
         cache.mask = mask
-        given = {"position_ids": positions} if self.has_positions else {}
         found = self.model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True, return_dict=True, **given)
         return (found[0], *self.states(cache))
 
@@ -73,6 +76,31 @@ def new_cache():
     cache = DynamicCache()
     cache.has_previous_state = True
     return cache
+
+
+class Complex:
+    """Complex numbers, as the rotary positions of Llama 4 and DeepSeek-V2 multiply them."""
+
+    def __init__(self, pairs):
+        self.real, self.imaginary = pairs[..., 0], pairs[..., 1]
+        self.device = pairs.device
+
+    def pairs(self):
+        return torch.stack([self.real, self.imaginary], -1)
+
+    def __mul__(self, other):
+        if not isinstance(other, Complex):
+            return Complex(self.pairs() * other)
+        return Complex(torch.stack([self.real * other.real - self.imaginary * other.imaginary, self.real * other.imaginary + self.imaginary * other.real], -1))
+
+    def __getitem__(self, at):
+        return Complex(torch.stack([self.real[at], self.imaginary[at]], -1))
+
+    def unsqueeze(self, axis):
+        return Complex(self.pairs().unsqueeze(axis))
+
+    def to(self, _):
+        return self
 
 
 class Lfm2Step(Step):
@@ -106,7 +134,9 @@ def short_conv(self, hidden_states, past_key_values=None, cache_position=None, a
 @contextlib.contextmanager
 def patched():
     """What torch's exporter cannot trace is computed in another way."""
-    with unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
+    cumsum = lambda value, dim, **_: torch.cumsum(value.long() if value.dtype == torch.bool else value, dim)
+    polar = lambda lengths, angles: Complex(torch.stack([lengths * angles.cos(), lengths * angles.sin()], -1))
+    with unittest.mock.patch.object(torch.Tensor, "cumsum", cumsum), unittest.mock.patch.multiple(torch, polar=polar, view_as_complex=Complex, view_as_real=Complex.pairs), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
         yield
 
 
@@ -114,7 +144,10 @@ def first_cache(model, step_class=Step):
     """The names of the states of a model, and examples of them: of two rows and three tokens."""
     ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
     with torch.no_grad():
-        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if "Granite" in type(model).__name__ else {})).past_key_values
+        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if "Granite" in type(model).__name__ else {})).get("past_key_values")
+    if cache is None:
+        return Step(model, []), []
+    cache = getattr(cache, "self_attention_cache", cache)
     if not IS_NEWEST and isinstance(cache, Lfm2HybridConvCache):
         step = Lfm2Step(model, [
             name for layer, kind in enumerate(model.config.layer_types)
@@ -129,12 +162,12 @@ def export(repository, model, tokenizer, output="logits"):
         model.set_experts_implementation("batched_mm")
     step, states = first_cache(model)
     inputs = {
-        "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
+        "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5 if states else 2, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
         **{f"past_{name}": state for name, state in zip(step.names, states)}}
     presents = [f"present_{name}" if name.startswith("conv") else name.replace("key_values", "present") for name in step.names]
     grows = lambda name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "past_sequence_length"}
     axes = {
-        "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
+        "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length" if states else "sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
         output: {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name) for name in step.names}, **{name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
     with torch.no_grad(), patched():
         save(repository, model, [tokenizer], lambda _, target: torch.onnx.export(
@@ -162,7 +195,7 @@ def asked(model, tokenizer):
 def row(name, kind, fields):
     tokenizer = tokenizer_of(kind)
     model_class = next(found for ending in ENDINGS if (found := getattr(transformers, f"{name}{ending}", None)))
-    config = small(getattr(transformers, CONFIGS.get(name, f"{name}Config")), kind, **fields)
+    config = small(functools.partial(without, model_class.config_class, REFUSED.get(name, [])), kind, **fields)
     for seed in range(60):
         torch.manual_seed(seed)
         model = spread(model_class._from_config(config, attn_implementation="eager"), seed, scale=[0.3, 0.6, 1, 0.15][seed % 4])
@@ -172,7 +205,8 @@ def row(name, kind, fields):
             break
     else:
         raise SystemExit(f"{name}: no weights write several tokens.")
-    repository = f"write-{kebab(name)}"
+    # `write-whisper` hears.
+    repository = "write-whisper-alone" if name == "Whisper" else f"write-{kebab(name)}"
     export(repository, model, tokenizer)
     return {"architecture": model_class.__name__, "repository": repository, "requests": requests}
 

@@ -8,7 +8,7 @@ LATENT = {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rop
 # Encoders that write: each token sees those before it.
 DECODER = {"is_decoder": True, "type_vocab_size": 1}
 # The second halves of encoder–decoder models, alone.
-HALF = {**BART, "is_decoder": True, "is_encoder_decoder": False}
+HALF = {**BART, "decoder_layers": 2, "is_decoder": True, "is_encoder_decoder": False}
 
 MORE = {
     "BitNet": ("byte_level", {"num_key_value_heads": 1}),
@@ -29,21 +29,14 @@ MORE = {
     "RemBert": ("byte_level", {**DECODER, "input_embedding_size": 8, "output_embedding_size": 16}),
     "RoCBert": ("byte_level", {**DECODER, "pronunciation_embed_dim": 8, "pronunciation_vocab_size": 8, "shape_embed_dim": 8, "shape_vocab_size": 8}),
     "RoFormer": ("byte_level", {**DECODER, "embedding_size": 16}),
-    "Xmod": ("byte_level", {**DECODER, "languages": ["en_XX"], "default_language": "en_XX"}),
     **{name: ("byte_level", HALF) for name in ("Bart", "Blenderbot", "BlenderbotSmall", "MBart", "Marian", "Mvp", "PLBart", "Pegasus")},
     "BigBirdPegasus": ("byte_level", {**HALF, "attention_type": "original_full"}),
-    "ProphetNet": ("byte_level", {"hidden_size": 16, "num_encoder_layers": 1, "num_decoder_layers": 2, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "is_decoder": True, "is_encoder_decoder": False}),
+    "ProphetNet": ("byte_level", {"hidden_size": 16, "num_encoder_layers": 2, "num_decoder_layers": 2, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "is_decoder": True, "is_encoder_decoder": False}),
     "Whisper": ("byte_level", {**HALF, "max_target_positions": 160, "suppress_tokens": None, "begin_suppress_tokens": None}),
     "GPTBigCode": ("byte_level", {"n_inner": 24}),
     "OpenAIGPT": ("byte_level", {"n_positions": 160}),
-    "XLNet": ("byte_level", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}),
-    "CpmAnt": ("byte_level", {"dim_head": 8, "dim_ff": 24, "prompt_length": 2, "prompt_types": 2, "segment_types": 2}),
-    "JetMoe": ("byte_level", {"num_key_value_heads": 2, "kv_channels": 8, "num_local_experts": 2, "num_experts_per_tok": 1}),
     "DeepseekV2": ("byte_level", {**ROUTED, **LATENT, "topk_method": "greedy"}),
-    "GraniteMoe": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2}),
-    "GraniteMoeShared": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "shared_intermediate_size": 24}),
     "Llama4": ("byte_level", {**GROUPED, "intermediate_size_mlp": 24, "num_local_experts": 2, "num_experts_per_tok": 1, "attention_chunk_size": 8, "no_rope_layers": [1, 0], "moe_layers": [1]}),
-    "AriaText": ("byte_level", {"num_key_value_heads": 1, "moe_num_experts": 2, "moe_topk": 2, "moe_num_shared_experts": 1}),
     "Mllama": ("byte_level", {"num_key_value_heads": 1, "cross_attention_layers": [], "rope_scaling": {"rope_type": "default"}}),
     "LongcatFlash": ("byte_level", {**LATENT, "num_layers": 2, "ffn_hidden_size": 24, "expert_ffn_hidden_size": 8, "moe_topk": 2, "n_routed_experts": 2, "zero_expert_num": 1}),
     "Gemma3n": ("byte_level", {**GROUPED, "intermediate_size": [24, 24], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 420, "laurel_rank": 4, "altup_num_inputs": 2, "activation_sparsity_pattern": [0.0, 0.0]}),
@@ -53,10 +46,13 @@ MORE = {
 NEWEST_MORE = {
     **{name: NEWEST[name] for name in ("MiniCPM3", "Ministral3", "Mistral4")},
     "Afmoe": ("byte_level", {**MOE, "num_dense_layers": 1, "sliding_window": 8, "global_attn_every_n_layers": 2}),
+    "AriaText": ("byte_level", {"num_key_value_heads": 1, "moe_num_experts": 2, "moe_topk": 2, "moe_num_shared_experts": 1}),
     "Cohere2Moe": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "Cwm": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "ExaoneMoe": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "num_shared_experts": 1, "n_group": 1, "topk_group": 1}),
     "Glm4MoeLite": ("byte_level", {**ROUTED, **LATENT}),
+    "GraniteMoe": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2}),
+    "GraniteMoeShared": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "shared_intermediate_size": 24}),
     "GraniteSWA": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "GraniteMoeSWA": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "HYV3": ("byte_level", {**MOE, "first_k_dense_replace": 1, "num_shared_experts": 1}),
