@@ -1,21 +1,22 @@
 """Language models of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of fewer."""
 import contextlib
 import functools
-import inspect
 import pathlib
 import unittest.mock
 
 import torch
 import transformers
-from transformers import DynamicCache, GenerationConfig
-from transformers.cache_utils import DynamicLayer
+from transformers import GenerationConfig
 from transformers.models.lfm2.modeling_lfm2 import Lfm2ShortConv
 
 from common import answers, kebab, save, small, spread, tokenizer_of
 from families import FAMILIES, GROUPED, IS_NEWEST, REFUSED, repeat_interleave, without
+from step import Complex, Step, new_cache
 from writers import MORE, NEWEST_MORE
 
-if not IS_NEWEST:
+if IS_NEWEST:
+    import hybrids
+else:
     from transformers.models.lfm2.modeling_lfm2 import Lfm2HybridConvCache
 
 PROMPTS = ["Tell me a story about the sea", "naïve café, 東京!"]
@@ -39,68 +40,6 @@ OTHERS = {
     "VaultGemma": ("byte_level", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
 }
 ENDINGS = ("ForCausalLM", "LMHeadModel", "Decoder")
-
-
-class Step(torch.nn.Module):
-    """A model as exporters write it: the cache is inputs and outputs."""
-
-    def __init__(self, model, names):
-        super().__init__()
-        self.model, self.names = model, names
-        # XLM-RoBERTa-XL counts from the padding's id on, by itself.
-        self.has_positions = "position_ids" in inspect.signature(model.forward).parameters and not isinstance(model, transformers.XLMRobertaXLForCausalLM)
-
-    def forward(self, ids, mask, positions, *past):
-        given = {"position_ids": positions} if self.has_positions else {}
-        if not past:
-            return self.model(input_ids=ids, attention_mask=mask, return_dict=True, **given)[0]
-        cache = self.cache(past)
-        cache.mask = mask
-        found = self.model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True, return_dict=True, **given)
-        return (found[0], *self.states(cache))
-
-    def cache(self, past):
-        cache = new_cache()
-        for keys, values in zip(past[::2], past[1::2]):
-            layer = DynamicLayer()
-            layer.keys, layer.values, layer.dtype, layer.device, layer.is_initialized = keys, values, keys.dtype, keys.device, True
-            cache.layers.append(layer)
-        return cache
-
-    def states(self, cache):
-        return [state for layer in cache.layers for state in (layer.keys, layer.values)]
-
-
-def new_cache():
-    """An empty one. Granite 4 asks whether Mamba's layers have a state, also where it has none of them."""
-    cache = DynamicCache()
-    cache.has_previous_state = True
-    return cache
-
-
-class Complex:
-    """Complex numbers, as the rotary positions of Llama 4 and DeepSeek-V2 multiply them."""
-
-    def __init__(self, pairs):
-        self.real, self.imaginary = pairs[..., 0], pairs[..., 1]
-        self.device = pairs.device
-
-    def pairs(self):
-        return torch.stack([self.real, self.imaginary], -1)
-
-    def __mul__(self, other):
-        if not isinstance(other, Complex):
-            return Complex(self.pairs() * other)
-        return Complex(torch.stack([self.real * other.real - self.imaginary * other.imaginary, self.real * other.imaginary + self.imaginary * other.real], -1))
-
-    def __getitem__(self, at):
-        return Complex(torch.stack([self.real[at], self.imaginary[at]], -1))
-
-    def unsqueeze(self, axis):
-        return Complex(self.pairs().unsqueeze(axis))
-
-    def to(self, _):
-        return self
 
 
 class Lfm2Step(Step):
@@ -132,12 +71,13 @@ def short_conv(self, hidden_states, past_key_values=None, cache_position=None, a
 
 
 @contextlib.contextmanager
-def patched():
+def patched(model):
     """What torch's exporter cannot trace is computed in another way."""
     cumsum = lambda value, dim, **_: torch.cumsum(value.long() if value.dtype == torch.bool else value, dim)
     polar = lambda lengths, angles: Complex(torch.stack([lengths * angles.cos(), lengths * angles.sin()], -1))
     with unittest.mock.patch.object(torch.Tensor, "cumsum", cumsum), unittest.mock.patch.multiple(torch, polar=polar, view_as_complex=Complex, view_as_real=Complex.pairs), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
-        yield
+        with hybrids.states_traced(model) if IS_NEWEST else contextlib.nullcontext():
+            yield
 
 
 def first_cache(model, step_class=Step):
@@ -148,7 +88,9 @@ def first_cache(model, step_class=Step):
     if cache is None:
         return Step(model, []), []
     cache = getattr(cache, "self_attention_cache", cache)
-    if not IS_NEWEST and isinstance(cache, Lfm2HybridConvCache):
+    if IS_NEWEST and hybrids.is_hybrid(cache):
+        step = hybrids.HybridStep(model, cache)
+    elif not IS_NEWEST and isinstance(cache, Lfm2HybridConvCache):
         step = Lfm2Step(model, [
             name for layer, kind in enumerate(model.config.layer_types)
             for name in ([f"conv.{layer}"] if kind == "conv" else [f"key_values.{layer}.key", f"key_values.{layer}.value"])])
@@ -164,12 +106,12 @@ def export(repository, model, tokenizer, output="logits"):
     inputs = {
         "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5 if states else 2, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
         **{f"past_{name}": state for name, state in zip(step.names, states)}}
-    presents = [f"present_{name}" if name.startswith("conv") else name.replace("key_values", "present") for name in step.names]
-    grows = lambda name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "past_sequence_length"}
+    presents = [name.replace("key_values", "present") if "key_values" in name else f"present_{name}" for name in step.names]
+    grows = lambda name, of: {0: "batch_size", 2: f"{of}_sequence_length"} if "key_values" in name else {0: "batch_size"}
     axes = {
         "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length" if states else "sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
-        output: {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name) for name in step.names}, **{name: {0: "batch_size"} if "conv" in name else {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
-    with torch.no_grad(), patched():
+        output: {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name, "past") for name in step.names}, **{present: grows(name, "total") for name, present in zip(step.names, presents)}}
+    with torch.no_grad(), patched(model):
         save(repository, model, [tokenizer], lambda _, target: torch.onnx.export(
             step.eval(), tuple(inputs.values()), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=[output, *presents],
             dynamic_axes=axes, opset_version=17, dynamo=False))

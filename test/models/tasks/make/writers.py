@@ -42,10 +42,15 @@ MORE = {
     "Gemma3n": ("byte_level", {**GROUPED, "intermediate_size": [24, 24], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 420, "laurel_rank": 4, "altup_num_inputs": 2, "activation_sparsity_pattern": [0.0, 0.0]}),
     "TrOCR": ("byte_level", {"d_model": 16, "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 24, "is_decoder": True}),
 }
+# Layers with the delta rule.
+LINEAR = {
+    "num_key_value_heads": 1, "layer_types": ["linear_attention", "full_attention"], "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2,
+    "linear_num_value_heads": 2}
 # With transformers 5.18.
 NEWEST_MORE = {
     **{name: NEWEST[name] for name in ("MiniCPM3", "Ministral3", "Mistral4")},
     "Afmoe": ("byte_level", {**MOE, "num_dense_layers": 1, "sliding_window": 8, "global_attn_every_n_layers": 2}),
+    "AXK1": ("byte_level", {**ROUTED, **LATENT}),
     "AriaText": ("byte_level", {"num_key_value_heads": 1, "moe_num_experts": 2, "moe_topk": 2, "moe_num_shared_experts": 1}),
     "Cohere2Moe": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "Cwm": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
@@ -55,6 +60,9 @@ NEWEST_MORE = {
     "GraniteMoeShared": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "shared_intermediate_size": 24}),
     "GraniteSWA": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "GraniteMoeSWA": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "FalconH1": ("byte_level", {**GROUPED, "mamba_d_ssm": 32, "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}),
+    "Gemma4": ("byte_level", {**GROUPED, "global_head_dim": 8, "num_hidden_layers": 3, "num_kv_shared_layers": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention", "full_attention"], "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 420}),
+    "HrmText": ("byte_level", {"head_dim": 8, "H_cycles": 1, "L_cycles": 2}),
     "HYV3": ("byte_level", {**MOE, "first_k_dense_replace": 1, "num_shared_experts": 1}),
     "HyperCLOVAX": ("byte_level", GROUPED),
     "Jais2": ("byte_level", GROUPED),
@@ -64,6 +72,11 @@ NEWEST_MORE = {
     "MiMoV2Flash": ("byte_level", ROUTED),
     "MiniMaxM2": ("byte_level", MOE),
     "NanoChat": ("byte_level", {"num_key_value_heads": 1}),
+    "NemotronH": ("byte_level", {**GROUPED, "layers_block_type": ["mamba", "attention"], "mamba_num_heads": 4, "mamba_head_dim": 8, "n_groups": 1, "ssm_state_size": 8, "expand": 2, "chunk_size": 8}),
+    "OlmoHybrid": ("byte_level", LINEAR),
+    "Qwen3Next": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
+    "Qwen3_5": ("byte_level", {**LINEAR, "head_dim": 8, "linear_num_value_heads": 4}),
+    "Qwen3_5Moe": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
     "SolarOpen": ("byte_level", ROUTED),
     "Youtu": ("byte_level", LATENT),
 }
