@@ -42,8 +42,7 @@ class Step(torch.nn.Module):
 def new_cache():
     """An empty one. Of transformers 4, Granite 4 asks whether Mamba's layers have a state, also where it has none of them."""
     cache = DynamicCache()
-    if not IS_NEWEST:
-        cache.has_previous_state = True
+    cache.has_previous_state = True
     return cache
 
 

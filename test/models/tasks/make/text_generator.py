@@ -24,7 +24,7 @@ TOKENS = 12
 # Between the two likeliest tokens; with less, float32 decides.
 MIN_GAP = 2e-3
 MIN_KINDS = 5
-# Those without a class of another task. Granite 4's hybrids with Mamba's layers are not exported: its loops have fixed lengths.
+# Those without a class of another task.
 OTHERS = {
     "Cohere": ("byte_level", {"num_key_value_heads": 1}),
     "Cohere2": ("byte_level", {"num_key_value_heads": 1, "head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
@@ -84,7 +84,7 @@ def first_cache(model, step_class=Step):
     """The names of the states of a model, and examples of them: of two rows and three tokens."""
     ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
     with torch.no_grad():
-        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if "Granite" in type(model).__name__ else {})).get("past_key_values")
+        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if not IS_NEWEST and "Granite" in type(model).__name__ else {})).get("past_key_values")
     if cache is None:
         return Step(model, []), []
     cache = getattr(cache, "self_attention_cache", cache)
@@ -134,7 +134,8 @@ def asked(model, tokenizer):
     return requests if requests[0]["answer"]["text"] != requests[1]["answer"]["text"] else None
 
 
-def row(name, kind, fields):
+def row(kind_of_model, kind, fields):
+    name = kind_of_model.split(" ")[0]
     tokenizer = tokenizer_of(kind)
     model_class = next(found for ending in ENDINGS if (found := getattr(transformers, f"{name}{ending}", None)))
     config = small(functools.partial(without, model_class.config_class, REFUSED.get(name, [])), kind, **fields)
@@ -147,15 +148,14 @@ def row(name, kind, fields):
             break
     else:
         raise SystemExit(f"{name}: no weights write several tokens.")
-    # `write-whisper` hears.
-    repository = "write-whisper-alone" if name == "Whisper" else f"write-{kebab(name)}"
+    repository = f"write-{kebab(kind_of_model).replace(' ', '-')}"
     export(repository, model, tokenizer)
     return {"architecture": model_class.__name__, "repository": repository, "requests": requests}
 
 
 def families():
     for name, (kind, fields) in (NEWEST_MORE if IS_NEWEST else {**FAMILIES, **OTHERS, **MORE}).items():
-        is_causal = any(hasattr(transformers, f"{name}{ending}") for ending in ENDINGS)
+        is_causal = any(hasattr(transformers, f"{name.split(' ')[0]}{ending}") for ending in ENDINGS)
         if kind == "byte_level" and is_causal:
             yield name, kind, fields
 

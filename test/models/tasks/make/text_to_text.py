@@ -18,7 +18,6 @@ MIN_GAP = 2e-3
 MIN_KINDS = 5
 SIZES = {**BART, "max_position_embeddings": 160}
 T5_SIZES = {**T5, "feed_forward_proj": "gated-gelu"}
-EXPERTS = {"num_experts": 2, "expert_capacity": 64}
 # The class, the fields of its config, and the exporter's config of a family like it, where Optimum has none.
 CLASSES = {
     "BigBirdPegasusForConditionalGeneration": ({**SIZES, "attention_type": "original_full"}, None),

@@ -1,4 +1,4 @@
-"""Families of language models that write and have no class of another task in `families.py`: their tokenizer and the fields of their config."""
+"""Families of language models that write and have no class of another task in `families.py`: their tokenizer and the fields of their config. A second word is part of the repository's name only."""
 from families import BART, GROUPED, NEWEST
 
 MOE = {**GROUPED, "num_experts": 2, "num_experts_per_tok": 2, "num_local_experts": 2, "moe_intermediate_size": 8}
@@ -32,7 +32,7 @@ MORE = {
     **{name: ("byte_level", HALF) for name in ("Bart", "Blenderbot", "BlenderbotSmall", "MBart", "Marian", "Mvp", "PLBart", "Pegasus")},
     "BigBirdPegasus": ("byte_level", {**HALF, "attention_type": "original_full"}),
     "ProphetNet": ("byte_level", {"hidden_size": 16, "num_encoder_layers": 2, "num_decoder_layers": 2, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "is_decoder": True, "is_encoder_decoder": False}),
-    "Whisper": ("byte_level", {**HALF, "max_target_positions": 160, "suppress_tokens": None, "begin_suppress_tokens": None}),
+    "Whisper alone": ("byte_level", {**HALF, "max_target_positions": 160, "suppress_tokens": None, "begin_suppress_tokens": None}),
     "GPTBigCode": ("byte_level", {"n_inner": 24}),
     "OpenAIGPT": ("byte_level", {"n_positions": 160}),
     "DeepseekV2": ("byte_level", {**ROUTED, **LATENT, "topk_method": "greedy"}),
@@ -58,6 +58,7 @@ NEWEST_MORE = {
     "Glm4MoeLite": ("byte_level", {**ROUTED, **LATENT}),
     "GraniteMoe": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2}),
     "GraniteMoeShared": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "shared_intermediate_size": 24}),
+    "GraniteMoeHybrid mamba": ("byte_level", {"num_key_value_heads": 1, "layer_types": ["mamba", "attention"], "shared_intermediate_size": 24, "num_local_experts": 2, "num_experts_per_tok": 2, "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_chunk_size": 8}),
     "GraniteSWA": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "GraniteMoeSWA": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "FalconH1": ("byte_level", {**GROUPED, "mamba_d_ssm": 32, "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}),
