@@ -78,6 +78,7 @@ NEWEST_MORE = {
     "Qwen3Next": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
     "Qwen3_5": ("byte_level", {**LINEAR, "head_dim": 8, "linear_num_value_heads": 4}),
     "Qwen3_5Moe": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
+    "Gemma4Unified": ("byte_level", {**GROUPED, "global_head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "SolarOpen": ("byte_level", ROUTED),
     "Youtu": ("byte_level", LATENT),
 }
