@@ -129,6 +129,8 @@ OWN = {
     "BrosSpadeELForTokenClassification": ("document relations", None),
     "BlipTextLMHeadModel": ("text generation from images", None),
     **{f"{name}ForQuestionAnswering": ("question answering by beam search", None) for name in ("Flaubert", "XLM", "XLNet")},
+    # It guesses a token that is added to the text, which transformers says by inputs that no exporter writes.
+    "XLNetLMHeadModel": ("text generation by permutations", None),
     "ConditionalDetrForSegmentation": ("image segmentation", "instance_segmenter"),
     "SeamlessM4TTextToUnitForConditionalGeneration": ("text to audio", None),
     **{

@@ -72,6 +72,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     ending: 'ForObjectDetection',
     beginnings: 'PPOCRV5MobileDet PPOCRV5ServerDet PPOCRV6MediumDet PPOCRV6SmallDet',
   },
+  { task: 'text generation by permutations', ending: 'LMHeadModel', beginnings: 'XLNet' },
   {
     task: 'text generation from images or sound',
     handler: 'text_generator',
