@@ -35,6 +35,8 @@ const REPOSITORIES = readdirSync(TASKS)
   .flatMap(({ handler, rows }) => rows.map(({ repository, handler: own = handler }) => ({ repository, handler: own })))
   // A language model, whose repository's name alone says that it ranks.
   .map((one) => (one.repository === 'qwen3-reranker' ? { ...one, handler: 'text_generator' } : one))
+  // A language model without a cache, whose inputs and outputs are those of fill_mask.
+  .map((one) => (one.repository === 'write-open-aigpt' ? { ...one, handler: 'fill_mask' } : one))
   .filter(({ repository }) => existsSync(new URL(`${repository}/onnx/model.onnx`, TASKS)));
 
 /** Returns the error for a model whose file names no handler either. */
