@@ -58,6 +58,7 @@ NEWEST_MORE = {
     "Glm4MoeLite": ("byte_level", {**ROUTED, **LATENT}),
     "GraniteMoe": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2}),
     "GraniteMoeShared": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "shared_intermediate_size": 24}),
+    "GlmMoeDsa": ("byte_level", {**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}),
     "GraniteMoeHybrid mamba": ("byte_level", {"num_key_value_heads": 1, "layer_types": ["mamba", "attention"], "shared_intermediate_size": 24, "num_local_experts": 2, "num_experts_per_tok": 2, "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_chunk_size": 8}),
     "GraniteSWA": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "GraniteMoeSWA": ("byte_level", {"num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
