@@ -5,13 +5,13 @@ import torch
 import transformers
 from transformers import GenerationConfig
 
-from common import kebab, save, small, spread, tokenizer_of
+from common import answers, kebab, save, small, spread, tokenizer_of
 from families import GROUPED
 from text_generator import Step, asked, first_cache, patched
 
 # An encoder of images, as small as it can be: none is seen.
 SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}
-SIGLIP, CLIP, PIXTRAL = ({"model_type": kind, **SEES} for kind in ("siglip_vision_model", "clip_vision_model", "pixtral"))
+SIGLIP, CLIP = ({"model_type": kind, **SEES} for kind in ("siglip_vision_model", "clip_vision_model"))
 # The class without `ForConditionalGeneration`: the config of its texts, that of its images, other fields.
 HALVES = {
     "AyaVision": ({"model_type": "cohere2", "num_key_value_heads": 1, "head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}, SIGLIP, {}),
@@ -21,7 +21,6 @@ HALVES = {
     "LlavaNext": ({"model_type": "mistral", **GROUPED}, CLIP, {}),
     "LlavaNextVideo": ({"model_type": "llama", **GROUPED}, CLIP, {}),
     "LlavaOnevision": ({"model_type": "qwen2", "num_key_value_heads": 1}, SIGLIP, {}),
-    "Mistral3": ({"model_type": "mistral", **GROUPED}, PIXTRAL, {}),
     "Ovis2": ({"model_type": "qwen2", "num_key_value_heads": 1}, {**SEES, "vocab_size": 16}, {"visual_indicator_token_ids": [1, 1, 1, 1, 1]}),
     "VipLlava": ({"model_type": "llama", **GROUPED}, {**CLIP, "num_hidden_layers": 3}, {"vision_feature_layers": [-2, -1]}),
     "Idefics2": ({"model_type": "mistral", **GROUPED}, SEES, {"perceiver_config": {"hidden_size": 16, "resampler_n_latents": 4, "resampler_depth": 1, "resampler_n_heads": 2, "resampler_head_dim": 8, "num_key_value_heads": 1}}),
@@ -52,7 +51,7 @@ def export(repository, model, tokenizer):
     ids = {"input_ids": {0: "batch_size", 1: "sequence_length"}, "inputs_embeds": {0: "batch_size", 1: "sequence_length"}}
 
     def write(_, target):
-        with torch.no_grad(), patched():
+        with torch.no_grad(), patched(model):
             torch.onnx.export(
                 step.eval(), tuple(inputs.values()), pathlib.Path(target) / "decoder_model_merged.onnx", input_names=list(inputs), output_names=["logits", *presents],
                 dynamic_axes=axes, opset_version=17, dynamo=False)
@@ -82,6 +81,5 @@ def row(name, texts, images, fields):
     return {"architecture": model_class.__name__, "repository": repository, "requests": requests}
 
 
-def half_rows():
-    for name, one in HALVES.items():
-        yield row(name, *one)
+def make():
+    answers("text_generator", [row(name, *one) for name, one in HALVES.items()])
