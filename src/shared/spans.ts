@@ -28,7 +28,8 @@ export async function timed<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 
 function isCrowded(now: number): boolean {
-  if (now - quick.since > 1000) quick = { since: now, count: 0 };
+  // Clocks may differ: of tests, those that are injected.
+  if (Math.abs(now - quick.since) > 1000) quick = { since: now, count: 0 };
   return ++quick.count > MAX_QUICK;
 }
 
