@@ -14,7 +14,6 @@ export class SampleReader {
   /** The samples that are held, and how many were before them. */
   #held: Float32Array[] = [];
   #before = 0;
-  #end: number | undefined;
 
   /** @param mostSeconds a longer recording is refused */
   constructor(recording: Recording, rate: number, mostSeconds: number, context?: DecodingContext) {
@@ -22,11 +21,6 @@ export class SampleReader {
     this.#rate = rate;
     this.#mostSeconds = mostSeconds;
     this.#context = context;
-  }
-
-  /** Samples in all. Undefined until the last one has been read. */
-  get length(): number | undefined {
-    return this.#end;
   }
 
   /**
@@ -39,10 +33,7 @@ export class SampleReader {
     let made = this.#held.reduce((sum, { length }) => sum + length, this.#before);
     while (made < end) {
       const { value: block } = await this.#blocks.next();
-      if (!block) {
-        this.#end = made;
-        break;
-      }
+      if (!block) break;
       this.#held.push(block);
       made += block.length;
       while (this.#held.length > 0 && this.#before + this.#held[0]!.length <= start)

@@ -158,7 +158,7 @@ export async function checkConfigs(archive: Archive, warn: (message: string) => 
   for (const { node, archive: one } of allParts(archive)) {
     try {
       checkConfig(one.config, (message) => warn(named(message, node)));
-      for (const doubt of [one.contradiction, one.uncompared]) if (doubt !== undefined) warn(named(doubt, node));
+      for (const warning of [one.contradiction, one.uncompared]) if (warning !== undefined) warn(named(warning, node));
       if (!hasModel(one)) {
         const { checkNoRemoteModel } = await loadScript(() => import('./nodes.js'));
         checkNoRemoteModel(one);
