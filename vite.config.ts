@@ -55,6 +55,7 @@ export default defineConfig({
       '@noble/hashes/sha2.js',
       '@cfworker/json-schema',
       '@zip.js/zip.js/lib/zip-core-custom.js',
+      'mediabunny',
       'modern-tar',
       ...['wasm', 'webgpu', 'jspi', 'webgl'].map((build) => `onnxruntime-web/${build}`),
       ...['core', 'converter', 'layers', 'backend-cpu', 'backend-wasm', 'backend-webgl', 'backend-webgpu'].map(
