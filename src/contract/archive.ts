@@ -153,6 +153,11 @@ export interface Archive {
   readonly integrity: Readonly<Record<string, Integrity>>;
   /** A warning: the handler that the caller has chosen is for another task than the model. */
   readonly contradiction?: string;
+  /**
+   * The handler of the model's class, by its name, where nobody has chosen one and no test of ours compares the class
+   * with Python. The manifest names the class then.
+   */
+  readonly likelyHandler?: string;
   /** A warning: no test of ours compares the class of the model with Python. */
   readonly uncompared?: string;
   /**

@@ -1,6 +1,6 @@
 /** Finds the handler for a model whose task is not known, by its outputs. */
 import type { Archive } from '../../contract/archive.js';
-import { asTabServeError } from '../../contract/errors.js';
+import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, Session, TensorInfo } from '../../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
 import type { ModelJson } from '../engines/tfjs/artifacts.js';
@@ -34,6 +34,12 @@ export async function findHandler(
   if (!(own instanceof UnknownHandler)) throw own;
   // A misspelt name says more than the model's outputs, and the error names what was probably meant.
   if (nearestHandlerName(own.handler) !== undefined) throw own;
+  const { likelyHandler: likely } = archive;
+  if (likely !== undefined)
+    throw new TabServeError(
+      'unknown-handler',
+      `By its name, the class ${own.handler} of config.json is one of ${likely}, but no test of TabServe compares it with Python. Set the option handler to '${likely}' to open it, and compare some answers of your own.`,
+    );
   let signature: Signatures | undefined;
   try {
     signature = (await tfjsSignature(archive, request)) ?? (await onnxSignature(archive, request, read));

@@ -65,9 +65,15 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const config = await withCrossEncoder(source, await readObject(file, HF_CONFIG));
   const own = (choice.config.handler ?? {}) as Json;
   const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
-  const handler = choice.handler ?? ownHandler;
-  const task = handler === undefined ? undefined : TASKS[handler];
   const architecture = architectureOf(config);
+  const uncompared = uncomparedOf(architecture);
+  // A class of code that comes with the repository is not among those of transformers.
+  const likelyHandler =
+    choice.handler === undefined && uncompared !== undefined && config['auto_map'] === undefined
+      ? handlerOfTask(ownHandler)
+      : undefined;
+  const handler = choice.handler ?? (likelyHandler === undefined ? ownHandler : architecture);
+  const task = handler === undefined ? undefined : TASKS[handler];
   const readsTexts = task?.readsTexts?.some((ending) => architecture?.endsWith(ending));
   const processor = readsTexts ? 'both' : task?.processor;
   // A handler of an app may read them, too.
@@ -140,7 +146,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     golden: [],
     integrity: {},
     ...contradictionOf(choice.handler, ownHandler, config),
-    ...(task && uncomparedOf(architecture)),
+    ...(likelyHandler !== undefined && { likelyHandler }),
+    ...(task && uncompared !== undefined && { uncompared }),
   };
   beginFiles(source, archive);
   return archive;
@@ -240,12 +247,15 @@ function contradictionOf(
   };
 }
 
-/** Says that no test compares the class with Python. A class of an app's own, or of no name, is not ours to judge. */
-function uncomparedOf(architecture: string | undefined): Pick<Archive, 'uncompared'> {
-  if (architecture === undefined || isCompared(architecture)) return {};
-  return {
-    uncompared: `No test of TabServe compares the class ${architecture} with Python: compare some answers of your own. Those that are compared: docs/tasks.md.`,
-  };
+/** Returns what says that no test compares the class with Python. A model of no class is not ours to judge. */
+function uncomparedOf(architecture: string | undefined): string | undefined {
+  if (architecture === undefined || isCompared(architecture)) return undefined;
+  return `No test of TabServe compares the class ${architecture} with Python: compare some answers of your own. Those that are compared: docs/tasks.md.`;
+}
+
+/** Returns a handler's name if it is a built-in one, rather than the architecture's own name. */
+function handlerOfTask(handler: string | undefined): string | undefined {
+  return handler !== undefined && Object.hasOwn(TASKS, handler) ? handler : undefined;
 }
 
 /**

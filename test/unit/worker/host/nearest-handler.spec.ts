@@ -136,6 +136,11 @@ test('the error names it if the files are at hand, and otherwise stays as it is'
       'There is no built-in handler "OddForThings". It is the architecture that config.json names, and none of the built-in handlers runs it. By its inputs and outputs ("logits" [batch_size, 6]), the model is nearest to image_classifier: set the option handler to \'image_classifier\', or connect() to a handler of your own.',
   });
   expect(await withNearest(error, archive(new Uint8Array(3)), refused)).toBe(error);
+  // The class of which no test compares an answer: its name says more than the outputs.
+  expect(await withNearest(error, { ...archive(model('image-vit')), likelyHandler: 'ocr' }, refused)).toMatchObject({
+    code: 'unknown-handler',
+    message: expect.stringMatching(/OddForThings .* one of ocr, .* Set the option handler to 'ocr' to open it/),
+  });
   const other = new TabServeError('network', 'no');
   expect(await withNearest(other, archive(model('image-vit')), refused)).toBe(other);
 });

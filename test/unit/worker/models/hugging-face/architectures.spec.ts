@@ -1,4 +1,4 @@
-/** Every class of transformers opens with the handler of its task, or is refused (`scripts/architectures/make.py`). */
+/** Every class of transformers has the handler of its task, or none (`scripts/architectures/make.py`). */
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
@@ -15,7 +15,10 @@ const { groups } = JSON.parse(
   readFileSync(new URL('../../../../../scripts/architectures/classes.json', import.meta.url), 'utf8'),
 ) as { readonly groups: readonly Group[] };
 
-/** Returns the handler that a repository with these files names. No handler's class is loaded. */
+/**
+ * Returns the handler that a repository with these files names, or that is the likely one of a class that is not
+ * compared. No handler's class is loaded.
+ */
 async function handlerOf(files: Readonly<Record<string, object>>): Promise<string | undefined> {
   const fetch = (url: URL | string | Request): Promise<Response> => {
     const path = new URL(url instanceof Request ? url.url : url).pathname.replace('/m/', '');
@@ -27,7 +30,7 @@ async function handlerOf(files: Readonly<Record<string, object>>): Promise<strin
     downloads: new Map(),
     found: new Set(),
   });
-  return archive.manifest.model.handler;
+  return archive.likelyHandler ?? archive.manifest.model.handler;
 }
 
 const TEXTS = { 'tokenizer.json': {} };

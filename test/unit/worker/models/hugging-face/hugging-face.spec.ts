@@ -149,14 +149,14 @@ test('softmax or sigmoid: the rules of the text classification pipeline', async 
 });
 
 test('detectors: softmax with "no object", or a sigmoid for each class', async () => {
-  const handler = async (architecture: string, config: object = {}) =>
-    (
-      await read({
-        ...vit,
-        'config.json': { architectures: [architecture], ...config },
-        'preprocessor_config.json': { image_processor_type: 'DetrImageProcessor' },
-      })
-    ).archive.config.handler;
+  const handler = async (architecture: string, config: object = {}) => {
+    const files = {
+      ...vit,
+      'config.json': { architectures: [architecture], ...config },
+      'preprocessor_config.json': { image_processor_type: 'DetrImageProcessor' },
+    };
+    return (await read(files, { handler: 'object_detector' })).archive.config.handler;
+  };
   expect(await handler('DetrForObjectDetection', { num_queries: 50 })).toMatchObject({
     decoder: 'detr',
     maxDetections: 50,
@@ -193,9 +193,8 @@ test("the caller's config and handler win, and spare files that they make needle
     'config.json': { architectures: ['OtherForObjectDetection'] },
     'preprocessor_config.json': { image_processor_type: 'ViTImageProcessor' },
   };
-  expect((await read(other, { config: { handler: { decoder: 'yolov8' } } })).archive.config.handler).toMatchObject({
-    decoder: 'yolov8',
-  });
+  const chosen = { handler: 'object_detector', config: { handler: { decoder: 'yolov8' } } } as const;
+  expect((await read(other, chosen)).archive.config.handler).toMatchObject({ decoder: 'yolov8' });
 });
 
 test('a handler of another task than the model’s is a contradiction; one of the same architecture, or of any model, is none', async () => {
@@ -208,15 +207,21 @@ test('a handler of another task than the model’s is a contradiction; one of th
   expect(await said({ ...bert, 'config.json': pairs }, 'text_classifier')).toBeUndefined();
 });
 
-test('a class that no test compares with Python is named; one that is compared, of an app, or without a class is not', async () => {
-  const said = async (architectures: readonly string[], handler?: string) => {
-    const config = { ...vit['config.json'], architectures };
-    return (await read({ ...vit, 'config.json': config }, handler === undefined ? {} : { handler })).archive.uncompared;
+test('a class that no test compares with Python opens only by a handler’s name, with a warning; one of its own code, too', async () => {
+  const openedAs = async (architectures: readonly string[], handler?: string, own: object = {}) => {
+    const config = { ...vit['config.json'], architectures, ...own };
+    const { archive } = await read({ ...vit, 'config.json': config }, handler === undefined ? {} : { handler });
+    return [archive.manifest.model.handler, archive.likelyHandler, archive.uncompared];
   };
-  expect(await said(['OtherForImageClassification'])).toMatch(/^No test .* the class OtherForImageClassification/);
-  expect(await said(['ViTForImageClassification'])).toBeUndefined();
-  expect(await said(['OtherForImageClassification'], 'my_handler')).toBeUndefined();
-  expect(await said([], 'image_classifier')).toBeUndefined();
+  const other = 'OtherForImageClassification';
+  const warning = expect.stringMatching(/^No test .* the class OtherForImageClassification/);
+  expect(await openedAs([other])).toEqual([other, 'image_classifier', undefined]);
+  expect(await openedAs([other], 'image_classifier')).toEqual(['image_classifier', undefined, warning]);
+  const code = { auto_map: { AutoModel: 'modeling_other.Other' } };
+  expect(await openedAs([other], undefined, code)).toEqual(['image_classifier', undefined, warning]);
+  expect(await openedAs(['ViTForImageClassification'])).toEqual(['image_classifier', undefined, undefined]);
+  expect(await openedAs([other], 'my_handler')).toEqual(['my_handler', undefined, undefined]);
+  expect(await openedAs([], 'image_classifier')).toEqual(['image_classifier', undefined, undefined]);
 });
 
 test("processor_config.json of transformers 5: its parts are the processors' files", async () => {
