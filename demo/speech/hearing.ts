@@ -69,7 +69,7 @@ export async function transcribe(
 ): Promise<readonly Word[]> {
   for await (const part of client.stream(sound, { params, signal })) {
     if (typeof part === 'string') heard(part);
-    else return spaced(part);
+    else if ('text' in part) return spaced(part);
   }
   return [];
 }

@@ -1,4 +1,4 @@
-import type { InputOf, ParamsOf, ResultOf } from './handler-types.js';
+import type { InputOf, ParamsOf, PartOf, ResultOf } from './handler-types.js';
 import type { CandidateName } from './backends.js';
 import type { OpenOptions, OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
 import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
@@ -143,7 +143,11 @@ export interface NodeHandler<H extends Handler = Handler> {
   handle(
     rows: readonly InputOf<H>[],
     context: Context,
-    options?: { readonly params?: ParamsOf<H> },
+    options?: {
+      readonly params?: ParamsOf<H>;
+      /** Gets the parts of the answer to row `index` that the node sends; the node waits for it. */
+      readonly onPart?: (part: PartOf<H>, index: number) => MaybePromise<void>;
+    },
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
 }
 

@@ -7,7 +7,7 @@ import { audioFormatOf, FORMAT_BYTES, isDecodedInWorkers } from '../../shared/au
 import { openEncoded } from './encoded-file.js';
 import { notDecoded } from './not-decoded.js';
 import { Resampler } from './resampler.js';
-import { checkFinite, checkSampleRate, meanOfChannels } from './samples.js';
+import { checkFinite, checkLengths, checkSampleRate, meanOfChannels } from './samples.js';
 import { openWav } from './wav.js';
 
 /** Sound of one channel at its own sample rate, as blocks. */
@@ -38,12 +38,29 @@ export async function openAudio(input: AudioInput): Promise<Recording> {
     );
   checkKeys(input, given.channels === undefined ? ['samples', 'sampleRate', 'dropped'] : ['channels', 'sampleRate']);
   checkSampleRate(sampleRate, "The audio's");
-  return recordingOf(meanOfChannels(channels as Float32Array[]), sampleRate);
+  checkLengths(channels as Float32Array[]);
+  return recordingOfChannels(channels as Float32Array[], sampleRate);
 }
+
+/** Samples of a block of sound that is in memory: a longer one would be there twice, and once more resampled. */
+const BLOCK = 2 ** 18;
 
 /** Returns the recording of one channel. */
 export function recordingOf(samples: Float32Array, sampleRate: number): Recording {
-  return { sampleRate, length: samples.length, blocks: () => [samples] };
+  return recordingOfChannels([samples], sampleRate);
+}
+
+/** @param channels of one length, at least one */
+function recordingOfChannels(channels: readonly Float32Array[], sampleRate: number): Recording {
+  const { length } = channels[0]!;
+  return {
+    sampleRate,
+    length,
+    *blocks() {
+      for (let at = 0; at < length; at += BLOCK)
+        yield meanOfChannels(channels.map((samples) => samples.subarray(at, at + BLOCK)));
+    },
+  };
 }
 
 async function openFile(blob: Blob): Promise<Recording> {

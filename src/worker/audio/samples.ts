@@ -24,16 +24,20 @@ export function checkFinite(samples: Float32Array, from = 0): void {
       );
 }
 
-/** Returns the mean of channels. @throws `invalid-input` if their lengths differ */
+/** @throws `invalid-input` if the lengths of channels differ */
+export function checkLengths([first, ...others]: readonly Float32Array[]): void {
+  const different = others.find(({ length }) => length !== first!.length);
+  if (!different) return;
+  throw new TabServeError(
+    'invalid-input',
+    `The channels must have the same length; they have ${first!.length} and ${different.length} samples.`,
+  );
+}
+
+/** Returns the mean of channels, which have one length. */
 export function meanOfChannels(channels: readonly Float32Array[]): Float32Array {
   const [first, ...others] = channels as readonly [Float32Array, ...Float32Array[]];
   if (others.length === 0) return first;
-  const different = others.find(({ length }) => length !== first.length);
-  if (different)
-    throw new TabServeError(
-      'invalid-input',
-      `The channels must have the same length; they have ${first.length} and ${different.length} samples.`,
-    );
   return first.map((value, index) => others.reduce((sum, channel) => sum + channel[index]!, value) / channels.length);
 }
 

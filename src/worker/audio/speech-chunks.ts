@@ -1,15 +1,13 @@
 /** Long sound in chunks that overlap, as transformers' speech recognition divides it. */
 import type { SampleReader } from './sample-reader.js';
+import { soundWindows, type SoundWindow } from './sound-windows.js';
 
 /** A chunk of a recording, in samples. */
-export interface SpeechChunk {
-  readonly start: number;
+export interface SpeechChunk extends SoundWindow {
   readonly end: number;
   /** How many frames of the model to leave out at its start, and the frame after the last one to take. */
   readonly from: number;
   readonly to: number;
-  readonly isLast: boolean;
-  readonly samples: Float32Array;
 }
 
 /**
@@ -27,23 +25,15 @@ export async function* speechChunks(
   const whole = Math.round(size / ratio) * ratio;
   const edge = Math.round(size / 6 / ratio) * ratio;
   const step = whole - 2 * edge;
-  for (let start = 0; ; start += step) {
-    // One more, which tells whether this chunk is the last one. A chunk that has no middle would be no help.
-    const read = await reader.read(start, step > 0 ? start + whole + 1 : Infinity);
-    const isLast = !(step > 0) || read.length <= whole;
-    const samples = isLast ? read : read.subarray(0, whole);
+  // A chunk that has no middle would be no help.
+  for await (const window of soundWindows(reader, step > 0 ? whole : Infinity, step)) {
+    const { start, samples, isLast } = window;
     const end = start + samples.length;
     const [left, right] = [start === 0 ? 0 : edge, isLast ? 0 : edge];
     const frames = Math.round(samples.length / ratio);
     const of = (part: number): number => Math.round((part / samples.length) * frames);
     const isWhole = isLast && start === 0;
-    yield {
-      start,
-      end,
-      samples,
-      isLast,
-      ...(isWhole ? { from: 0, to: Infinity } : { from: of(left), to: frames - of(right) }),
-    };
-    if (isLast) return undefined;
+    yield { ...window, end, ...(isWhole ? { from: 0, to: Infinity } : { from: of(left), to: frames - of(right) }) };
   }
+  return undefined;
 }

@@ -100,6 +100,7 @@ export class AnswerLoop {
         await writer.add(streamer.add(token));
       }
       if (isStopped()) break;
+      if (step.progress) await writer.report(step.progress);
     }
     await writer.add(streamer.end());
     if (isStopped()) finishReason = 'stop';

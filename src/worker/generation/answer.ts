@@ -3,6 +3,7 @@ import type { ToolCall } from './answer-writer.js';
 import type { Settings } from './settings.js';
 import type { AnswerToken } from './token-texts.js';
 import type { AnswerForm } from './tool-calls/answer-form.js';
+import type { HearingProgress } from '../../contract/hearing-progress.js';
 import type { SpokenDetails } from '../../contract/spoken-text.js';
 
 /** The answer to one row. */
@@ -63,4 +64,7 @@ export interface GeneratedAnswer {
 export type GenerateTools = Pick<GenerateOptions, 'signal' | 'begun' | 'choose'>;
 
 /** What a run of the model adds to the answer to a row. */
-export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedTokens' | 'spoken'>> {}
+export interface AnswerStep extends Step, Partial<Pick<GeneratedAnswer, 'cachedTokens' | 'spoken'>> {
+  /** How far the work on a recording is. */
+  readonly progress?: HearingProgress;
+}

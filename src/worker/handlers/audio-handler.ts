@@ -1,4 +1,4 @@
-import { openAudio, readAudio } from '../audio/read-audio.js';
+import { openAudio, readAudio, type Recording } from '../audio/read-audio.js';
 import type { AudioInput } from '../../contract/audio.js';
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { Context, InputKind } from '../../contract/handler.js';
@@ -72,16 +72,11 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
 
   /** Converts sound to the model's input. */
   override async preprocess(data: readonly Row<AudioInput>[], context: Context): Promise<Tensors> {
-    const fixed = this.fixedLength;
     const rows: Float32Array[] = [];
     for (const [index, item] of data.entries()) {
       try {
-        rows[index] = await this.readRow(unwrap(item), index, context);
-        if (fixed !== undefined && rows[index].length > fixed)
-          throw new TabServeError(
-            'invalid-input',
-            `The audio has ${rows[index].length} samples, and the model takes ${fixed}. Pass a part of it.`,
-          );
+        rows[index] = await this.#readRow(unwrap(item), index, context);
+        this.checkLength(rows[index].length);
       } catch (error) {
         rows[index] = new Float32Array(0);
         context.fail(index, asTabServeError(error, 'preprocess'));
@@ -91,20 +86,36 @@ export class AudioHandler<Result = Tensors> extends BaseHandler<AudioInput, Resu
       context,
       rows.map(({ length }) => length),
     );
-    const length = fixed ?? Math.max(...rows.map((row) => row.length));
+    const length = this.fixedLength ?? Math.max(...rows.map((row) => row.length));
     return { [this.inputInfo.name]: padded(rows, length) };
   }
 
   /**
-   * Returns the samples of row `index`, one channel at `sampleRate`. A subclass overrides it to change them.
-   * @throws `invalid-input` if it is no sound, cannot be decoded, or has fewer than `leastSamples`
+   * Opens the sound of row `index`. A subclass overrides it to change the sound.
+   * @throws `invalid-input` if it is no sound, or cannot be decoded
    */
-  protected async readRow(input: AudioInput, _index: number, context: Context): Promise<Float32Array> {
-    const samples = await readAudio(await openAudio(input), this.sampleRate, this.maxDuration, context);
+  protected async openRow(input: AudioInput, _index: number, _context: Context): Promise<Recording> {
+    return await openAudio(input);
+  }
+
+  /** @throws `invalid-input` if it has fewer than `leastSamples` */
+  async #readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
+    const recording = await this.openRow(input, index, context);
+    const samples = await readAudio(recording, this.sampleRate, this.maxDuration, context);
     if (samples.length >= this.leastSamples) return samples;
     throw new TabServeError(
       'invalid-input',
       `The audio has ${samples.length} samples at ${this.sampleRate} Hz, and the model needs at least ${this.leastSamples}.`,
+    );
+  }
+
+  /** @throws `invalid-input` for more samples than the model fixes */
+  protected checkLength(samples: number): void {
+    const fixed = this.fixedLength;
+    if (fixed === undefined || samples <= fixed) return;
+    throw new TabServeError(
+      'invalid-input',
+      `The audio has ${samples} samples, and the model takes ${fixed}. Pass a part of it.`,
     );
   }
 

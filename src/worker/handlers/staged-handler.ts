@@ -127,7 +127,7 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
       // An override that uses what `super` returns may throw because no row is left. The rows' own errors say why.
       if (context.failures.size < data.length) throw error;
     } finally {
-      end?.();
+      await end?.();
     }
     return withFailures(results as readonly ResultOf<this>[], data.length, context);
   }
@@ -136,7 +136,7 @@ export abstract class StagedHandler<Input, Prepared, Outputs> implements Handler
    * Makes ready what the stages of a batch need beside its rows.
    * @returns what is called when they have ended, however they end
    */
-  protected begin(_context: Context): MaybePromise<(() => void) | undefined> {
+  protected begin(_context: Context): MaybePromise<(() => MaybePromise<void>) | undefined> {
     return undefined;
   }
 

@@ -115,7 +115,7 @@ async function runRows(
   const context = batchContext(environment, {
     metrics,
     signal,
-    send,
+    send: send && ((index, part, resume) => send(from + index, part, resume)),
     resumed,
     kind: request,
     batchSize,

@@ -2,6 +2,7 @@
 import { serverSentEvent } from './server-sent-event.js';
 import { PredictionError } from '../../../contract/errors.js';
 import type { Params } from '../../../contract/handler.js';
+import { isHearingProgress } from '../../../shared/is-hearing-progress.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { SpokenDetails, SpokenPart, SpokenSegment, SpokenTurn } from '../../../contract/spoken-text.js';
 import type { ServedVersion } from '../../served-version.js';
@@ -192,6 +193,7 @@ async function* events(parts: AsyncIterable<unknown>, format: Format, served: Se
   let [hasBegun, hasParts] = [false, false];
   try {
     for await (const part of parts) {
+      if (isHearingProgress(part)) continue;
       const result = typeof part === 'string' ? undefined : transcribed(part, served);
       for (const one of format === 'diarized_json'
         ? segmentEvents(result, served)

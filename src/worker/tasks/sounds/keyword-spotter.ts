@@ -2,10 +2,13 @@ import type { AudioInput } from '../../../contract/audio.js';
 import { asTabServeError, TabServeError } from '../../../contract/errors.js';
 import type { Context } from '../../../contract/handler.js';
 import type { OnArrayBuffer, Session, Tensors } from '../../../contract/tensors.js';
-import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { readPiece, rowsOf, type LiveSamples } from '../../audio/live-samples.js';
-import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import { recordingOf, type Recording } from '../../audio/read-audio.js';
+import type { SampleReader } from '../../audio/sample-reader.js';
+import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import { RecordingHandler } from '../../handlers/recording-handler.js';
+import { report } from '../../handlers/recordings.js';
 import { numbersOf } from '../../outputs/rows.js';
 import { checkScores } from '../../outputs/scores.js';
 import { transferResult } from '../../outputs/transfer.js';
@@ -97,15 +100,13 @@ const STEPS_AT_ONCE = 10;
  * @answer `{ detections: [{ label, time, score }, …], scores: { LABEL: [score, …] } }`, in seconds; in a sequence, of
  *   what this piece adds
  */
-export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
+export class KeywordSpotter extends RecordingHandler<SpottedKeywords> {
   declare readonly paramsType?: KeywordSpotterParams;
   declare readonly configType?: KeywordSpotterConfig;
   static override readonly schema: ConfigSchema = KEYWORD_SPOTTER_SCHEMA;
 
-  /** The example is for the model: `inference` takes recordings. */
-  readonly exampleIsForModel = true;
-
   readonly #live = new WeakMap<Context, Map<number, LiveSamples>>();
+  readonly #steps = new WeakMap<Context, readonly number[]>();
   readonly #after = new WeakMap<Context, Map<number, Heard>>();
   #models!: WakeWords;
   #labels!: readonly string[];
@@ -142,50 +143,46 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
     return this.#models.example(node);
   }
 
-  /** The model's input is made of rows of any length. */
-  protected override get fixedLength(): undefined {
-    return undefined;
-  }
-
-  /** Returns a recording with its silence; of a sequence, the samples that fill steps. */
-  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
-    if (context.sequenceId(index) === undefined) {
-      const sound = await super.readRow(input, index, context);
-      const steps = Math.ceil((sound.length + 2 * SILENCE * RATE) / STEP) - 1;
-      const samples = new Float32Array(steps * STEP);
-      samples.set(sound.subarray(0, samples.length - SILENCE * RATE), SILENCE * RATE);
-      return samples;
-    }
+  /** Opens a recording; of a piece of a sequence, the samples that fill steps. */
+  protected override async openRow(input: AudioInput, index: number, context: Context): Promise<Recording> {
+    if (context.sequenceId(index) === undefined) return await super.openRow(input, index, context);
     const before = context.state(index) as LiveState | undefined;
     const { samples, live } = await readPiece(input, before, { rate: RATE, step: STEP, most: this.maxDuration });
     rowsOf(this.#live, context).set(index, live);
-    return samples;
+    return recordingOf(samples, RATE);
   }
 
   /** Runs the models on each row alone, step by step. Returns the scores, float32 `[rows, steps, keywords]`. */
-  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
-    const { data, dims } = inputs[this.inputInfo.name]!;
-    const [rows, length] = dims as readonly [number, number];
+  override async inference(_inputs: Tensors, context: Context): Promise<Tensors> {
     const { signal } = context;
     const count = this.#labels.length;
-    const most = length / STEP;
-    const output = new Float32Array(rows * most * count);
-    for (let row = 0; row < rows; row++) {
-      if (context.failures.has(row)) continue;
+    const all = Array.from({ length: context.systemProperties.batchSize }, (): Float32Array[] => []);
+    await this.hearRows(context, async (reader, row) => {
       const state = context.state(row) as LiveState | undefined;
       let heard = state?.heard ?? (await this.#models.start({ signal }));
-      for (let step = 0; step < this.sampleCount(row, context) / STEP; step++) {
-        const from = row * length + step * STEP;
-        const given = (data as Float32Array).subarray(from, from + STEP);
-        const { scores, heard: next } = await this.#models.step(heard, given, { signal });
+      const own = all[row]!;
+      const silence = this.#live.get(context)?.has(row) ? 0 : SILENCE;
+      const total = stepsOf(reader.length, silence);
+      for await (const samples of steps(reader, silence)) {
+        const { scores, heard: next } = await this.#models.step(heard, samples, { signal });
         heard = next;
-        if ((state?.steps ?? 0) + step >= SILENT_STEPS) output.set(scores, (row * most + step) * count);
+        const isHeard = (state?.steps ?? 0) + own.length >= SILENT_STEPS;
+        own.push(isHeard ? scores.slice() : new Float32Array(count));
         context.heartbeat();
-        if (step % STEPS_AT_ONCE === 0) await nextTask();
+        const done = own.length;
+        if (done % STEPS_AT_ONCE === 0) await report({ done, total: Math.max(done, total) }, row, context);
       }
       rowsOf(this.#after, context).set(row, heard);
-    }
-    return { [this.outputInfo.name]: { dtype: 'float32', dims: [rows, most, count], data: output } };
+    });
+    this.#steps.set(
+      context,
+      all.map(({ length }) => length),
+    );
+    const most = Math.max(...all.map(({ length }) => length));
+    const output = new Float32Array(all.length * most * count);
+    for (const [row, own] of all.entries())
+      for (const [step, scores] of own.entries()) output.set(scores, (row * most + step) * count);
+    return { [this.outputInfo.name]: { dtype: 'float32', dims: [all.length, most, count], data: output } };
   }
 
   /** Reads the scores. A row with a score that is no probability fails with `inference-failed`. */
@@ -193,7 +190,7 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
     const { data, dims } = numbersOf(outputs, this.outputInfo.name);
     const [, most, count] = dims as readonly [number, number, number];
     return (index) => {
-      const steps = this.sampleCount(index, context) / STEP;
+      const steps = this.#steps.get(context)![index]!;
       const own = (data as Float32Array).subarray(index * most * count, (index * most + steps) * count);
       checkScores(own, 'probabilities', false);
       const before = context.state(index) as LiveState | undefined;
@@ -243,5 +240,29 @@ export class KeywordSpotter extends AudioHandler<SpottedKeywords> {
       patience: value('patience'),
       debounce: Math.ceil((value('debounceTime') * RATE) / STEP),
     };
+  }
+}
+
+/** @param silence seconds before and after the sound; none for the pieces of a sequence, which fill steps */
+function stepsOf(samples: number, silence: number): number {
+  return silence === 0 ? samples / STEP : Math.ceil((samples + 2 * silence * RATE) / STEP) - 1;
+}
+
+/** Yields the samples of each step. */
+async function* steps(reader: SampleReader, silence: number): AsyncGenerator<Float32Array, void> {
+  let length = Infinity;
+  for (let step = 0; ; step++) {
+    // In the recording, which begins after the silence.
+    const start = step * STEP - silence * RATE;
+    const end = start + STEP;
+    const samples = new Float32Array(STEP);
+    if (end > 0 && start < length) {
+      const from = Math.max(0, start);
+      const sound = await reader.read(from, end);
+      if (from + sound.length < end) length = from + sound.length;
+      samples.set(sound, from - start);
+    }
+    if (step >= stepsOf(length, silence)) return;
+    yield samples;
   }
 }

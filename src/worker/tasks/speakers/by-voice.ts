@@ -1,6 +1,7 @@
 /** Finds who is the same person in several windows by the voice. */
 import { PredictionError, TabServeError } from '../../../contract/errors.js';
 import type { Context, NodeHandler } from '../../../contract/handler.js';
+import type { SampleReader } from '../../audio/sample-reader.js';
 import type { HandlerOf } from '../../handlers/registry.js';
 import { voiceOf, type Frames, type LocalSpeaker, type Window } from './segmentation.js';
 import { speakersOf } from './voices.js';
@@ -12,8 +13,6 @@ type Embedder = NodeHandler<HandlerOf<'speaker_embedder'>>;
 
 /** What was heard in the windows of a recording. */
 interface Heard {
-  /** The first sample of each window. */
-  readonly starts: readonly number[];
   readonly windows: readonly Window[];
   /** How many speakers the model tells apart in a window. */
   readonly speakers: number;
@@ -23,13 +22,14 @@ interface Heard {
 
 /**
  * Returns the person of each speaker of a window, numbered by their first windows; −1 for one who says too little.
+ * @param reader of the recording, whose windows are heard once more
  * @param rules how many people there are, and how unlike the voices of one may be
  * @param onVoice is called after each voice, with the share of those that have been heard
  * @throws `invalid-input` for too many voices; what the embedder throws
  */
 export async function byVoice(
-  samples: Float32Array,
-  { starts, windows, speakers, local, frames }: Heard,
+  reader: SampleReader,
+  { windows, speakers, local, frames }: Heard,
   embedder: Embedder,
   rules: { readonly threshold: number; readonly least: number; readonly most: number },
   context: Context,
@@ -37,8 +37,10 @@ export async function byVoice(
 ): Promise<readonly number[]> {
   const vectors: (Float32Array | undefined)[] = [];
   for (const { window, speaker } of local) {
+    const start = window * frames.windowStep;
+    const samples = await reader.read(start, start + frames.window);
     const vectorOfVoice = (isAlone: boolean): Promise<Float32Array | undefined> => {
-      const voice = voiceOf(samples, starts[window]!, windows[window]!, { speaker, speakers, isAlone }, frames);
+      const voice = voiceOf(samples, windows[window]!, { speaker, speakers, isAlone }, frames);
       return vectorOf(voice, frames.sampleRate, embedder, context);
     };
     vectors.push((await vectorOfVoice(true)) ?? (await vectorOfVoice(false)));

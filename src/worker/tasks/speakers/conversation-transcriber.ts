@@ -1,7 +1,9 @@
 import type { AudioInput } from '../../../contract/audio.js';
 import { PredictionError, TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind, NodeHandler, ResultKind } from '../../../contract/handler.js';
+import type { HearingProgress } from '../../../contract/hearing-progress.js';
 import type { SpokenDetails, SpokenText, SpokenTurn } from '../../../contract/spoken-text.js';
+import { isHearingProgress } from '../../../shared/is-hearing-progress.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { joinSpeakers } from '../../../shared/spoken-turns.js';
@@ -58,10 +60,13 @@ const OF_DIARIZER = ['numSpeakers', 'minSpeakers', 'maxSpeakers'] as const;
  * Transcribes a conversation, and says who said what: the node `recognizer` is a model of `speech_to_text` or
  * `speech_recognizer`, and `diarizer` one of `speaker_diarizer`. A word belongs to the turn that it shares the most time
  * with, as `joinSpeakers` has it. What else the nodes take is in their configs.
+ *
+ * `client.stream` yields `{ done, total }`: how many of the two nodes have heard the recording, as 1.5 of 2.
  * @answer the recognizer's answer with `turns: [{ speaker, start, end, text }, …]`, in seconds; `parts` are the words
  */
 export class ConversationTranscriber extends WorkflowHandler<AudioInput, Conversation> {
   declare readonly paramsType?: ConversationTranscriberParams;
+  declare readonly partType?: HearingProgress;
 
   static override readonly takes: InputKind = 'audio';
   static override readonly makes: ResultKind = 'transcript';
@@ -104,10 +109,16 @@ export class ConversationTranscriber extends WorkflowHandler<AudioInput, Convers
       );
     const { length, sampleRate } = await openAudio(recording);
     const turns = await first(
-      this.#diarizer.handle([recording], context, { params: this.#params(OF_DIARIZER, index, context) }),
+      this.#diarizer.handle([recording], context, {
+        params: this.#params(OF_DIARIZER, index, context),
+        onPart: (part) => report(part, 0, index, context),
+      }),
     );
     const spoken = await first(
-      this.#recognizer.handle([recording], context, { params: this.#params(OF_RECOGNIZER, index, context) }),
+      this.#recognizer.handle([recording], context, {
+        params: this.#params(OF_RECOGNIZER, index, context),
+        onPart: (part) => report(part, 1, index, context),
+      }),
     );
     if (!isSpoken(spoken))
       throw new TabServeError(
@@ -123,6 +134,17 @@ export class ConversationTranscriber extends WorkflowHandler<AudioInput, Convers
     const set = names.map((name) => [name, this.param<unknown>(name, index, context)] as const);
     return Object.fromEntries(set.filter(([, value]) => value !== undefined));
   }
+}
+
+/**
+ * Sends how far the work is. If the worker is lost, another one begins again.
+ * @param part of a node's answer
+ * @param before how many nodes have heard the recording
+ */
+async function report(part: unknown, before: number, index: number, context: Context): Promise<void> {
+  if (!isHearingProgress(part)) return;
+  const progress: HearingProgress = { done: before + part.done / part.total, total: 2 };
+  await context.send(index, progress, progress);
 }
 
 /** Returns the only answer. @throws its error */

@@ -63,12 +63,6 @@ export function readWindow(logits: Float32Array, classes: readonly (readonly num
   return { active, probabilities };
 }
 
-/** Returns the starts of the windows: the last one may end after the recording. */
-export function windowStarts(length: number, { window, windowStep }: Frames): readonly number[] {
-  const count = 1 + Math.max(0, Math.ceil((length - window) / windowStep));
-  return Array.from({ length: count }, (_, index) => index * windowStep);
-}
-
 /** A speaker of a window who speaks in it. */
 export interface LocalSpeaker {
   readonly window: number;
@@ -87,11 +81,10 @@ export function localSpeakers(windows: readonly Window[], speakers: number): rea
 /**
  * Returns the samples in which a speaker of a window speaks, one after another.
  * @param isAlone whether those are left out in which somebody else speaks, too
- * @param start of the window in `samples`
+ * @param samples of the window: fewer, if the recording ends in it
  */
 export function voiceOf(
   samples: Float32Array,
-  start: number,
   { active }: Window,
   { speaker, speakers, isAlone }: { readonly speaker: number; readonly speakers: number; readonly isAlone: boolean },
   { window, count }: Frames,
@@ -100,7 +93,7 @@ export function voiceOf(
   for (let frame = 0; frame < count; frame++) {
     const own = active.subarray(frame * speakers, (frame + 1) * speakers);
     if (own[speaker] === 0 || (isAlone && own.some((value, other) => value === 1 && other !== speaker))) continue;
-    const [from, to] = [frame, frame + 1].map((at) => start + Math.floor((at * window) / count));
+    const [from, to] = [frame, frame + 1].map((at) => Math.floor((at * window) / count));
     parts.push(samples.subarray(from, to));
   }
   const voice = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));

@@ -1,13 +1,18 @@
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context, NodeHandler } from '../../../contract/handler.js';
+import type { HearingProgress } from '../../../contract/hearing-progress.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
-import { AudioHandler } from '../../handlers/audio-handler.js';
+import type { AudioInput } from '../../../contract/audio.js';
+import type { Recording } from '../../audio/read-audio.js';
+import type { SampleReader } from '../../audio/sample-reader.js';
+import { soundWindows } from '../../audio/sound-windows.js';
+import { RecordingHandler } from '../../handlers/recording-handler.js';
+import { report } from '../../handlers/recordings.js';
 import { isSize, wrong } from '../../handlers/log-mel-config.js';
 import { loadHandler, type HandlerOf } from '../../handlers/registry.js';
-import { nextTask } from '../../../shared/next-task.js';
 import { isSampleRate, PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
@@ -16,15 +21,7 @@ import { toFloats } from '../../tensors/tensors.js';
 import { byVoice } from './by-voice.js';
 import { matchWindows } from './match-windows.js';
 import { SPEAKER_DIARIZER_SCHEMA } from './schemas.js';
-import {
-  classSpeakers,
-  localSpeakers,
-  readWindow,
-  speakerCount,
-  windowStarts,
-  type Frames,
-  type Window,
-} from './segmentation.js';
+import { classSpeakers, localSpeakers, readWindow, speakerCount, type Frames, type Window } from './segmentation.js';
 import { turnsOf, type SpeakerTurn } from './turns.js';
 
 /** The `params` of a speaker diarizer. */
@@ -77,13 +74,6 @@ export interface SpeakerDiarizerParams {
   readonly windowStep?: number;
 }
 
-/** How far the work on a recording is. */
-export interface DiarizerProgress {
-  /** Windows that have been heard; with an embedder, each counts twice, once for its voices. */
-  readonly done: number;
-  readonly total: number;
-}
-
 /** The node with the model of voices, which may be missing. */
 const EMBEDDER = 'embedder';
 
@@ -100,15 +90,14 @@ const OFFSET = 721;
  * `speaker_embedder`, whose vectors are clustered (agglomerative, centroid linkage). A vector is made of what somebody
  * says alone in a window.
  *
- * `client.stream` yields how far the work is, after each window.
+ * `client.stream` yields `{ done, total }` after each window; with `embedder`, each counts twice, once for its voices.
  *
  * Without `embedder`, those who speak in the same frames of two windows are the same person. Who is silent for a whole
  * window is then somebody new, and `numSpeakers`, `minSpeakers` and `maxSpeakers` are refused.
  * @answer `[{ speaker, start, end, score }, …]` in seconds, by their starts; `SPEAKER_00` speaks first
  */
-export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
+export class SpeakerDiarizer extends RecordingHandler<readonly SpeakerTurn[]> {
   declare readonly paramsType?: SpeakerDiarizerParams;
-  declare readonly partType?: DiarizerProgress;
 
   static override readonly huggingFace: HuggingFaceTask = {
     architectures: ['PyAnnoteForAudioFrameClassification'],
@@ -120,9 +109,6 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
   ];
 
   static override readonly schema: ConfigSchema = SPEAKER_DIARIZER_SCHEMA;
-
-  /** The example is for the model: `inference` takes recordings. */
-  readonly exampleIsForModel = true;
 
   readonly #turns = new WeakMap<Context, readonly (readonly SpeakerTurn[])[]>();
   #embedder: NodeHandler<HandlerOf<'speaker_embedder'>> | undefined;
@@ -158,18 +144,12 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     return this.#frames.sampleRate;
   }
 
-  /** A recording has any number of samples. */
-  protected override get fixedLength(): undefined {
-    return undefined;
-  }
-
   /** Returns a window of silence. */
   override example(_context: Context): Tensors {
     return this.#feeds(new Float32Array(this.#frames.window));
   }
 
-  protected override async readRow(...given: Parameters<AudioHandler['readRow']>): Promise<Float32Array> {
-    const [, index, context] = given;
+  protected override async openRow(input: AudioInput, index: number, context: Context): Promise<Recording> {
     const counts = ['numSpeakers', 'minSpeakers', 'maxSpeakers'] as const;
     const asked = counts.find((name) => this.param<number | undefined>(name, index, context) !== undefined);
     if (asked !== undefined && !this.#embedder)
@@ -180,21 +160,16 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
     const [least, most] = [this.#least(index, context), this.#most(index, context)];
     if (least > most)
       throw new TabServeError('invalid-input', `minSpeakers: it is ${least}, and maxSpeakers is ${most}. Swap them.`);
-    return await super.readRow(...given);
+    return await super.openRow(input, index, context);
   }
 
   /** Finds the turns of one row after another. A row that cannot be read fails alone. */
   override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
-    const { data, dims } = inputs[this.inputInfo.name]!;
-    const [rows, length] = dims as readonly [number, number];
     const found: (readonly SpeakerTurn[])[] = [];
-    for (let index = 0; index < rows; index++) {
-      if (context.failures.has(index)) continue;
-      const start = index * length;
-      const samples = (data as Float32Array).subarray(start, start + this.sampleCount(index, context));
-      found[index] = await this.#diarize(samples, index, context);
-    }
     this.#turns.set(context, found);
+    await this.hearRows(context, async (reader, index) => {
+      found[index] = await this.#diarize(reader, index, context);
+    });
     return inputs;
   }
 
@@ -204,20 +179,14 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
 
   protected override emptyResult: readonly SpeakerTurn[] = [];
 
-  async #diarize(samples: Float32Array, index: number, context: Context): Promise<readonly SpeakerTurn[]> {
+  async #diarize(reader: SampleReader, index: number, context: Context): Promise<readonly SpeakerTurn[]> {
     const param = <T>(name: keyof SpeakerDiarizerParams): T => this.param<T>(name, index, context);
     const { window, sampleRate } = this.#frames;
     const frames = { ...this.#frames, windowStep: Math.max(1, Math.round(param<number>('windowStep') * window)) };
-    const starts = windowStarts(samples.length, frames);
-    const total = this.#embedder ? 2 * starts.length : starts.length;
-    /** Says how far the work is, and lets other work of the worker run. */
-    const onStep = async (done: number): Promise<void> => {
-      context.signal.throwIfAborted();
-      context.heartbeat();
-      await context.send(index, { done, total } satisfies DiarizerProgress);
-      await nextTask();
-    };
-    const [windows, speakers] = await this.#segment(samples, starts, context, onStep);
+    const times = this.#embedder ? 2 : 1;
+    const { windows, speakers, length } = await this.#segment(reader, frames, context, ({ done, total }) =>
+      report({ done, total: times * total }, index, context),
+    );
     const local = localSpeakers(windows, speakers);
     if (local.length === 0) return [];
     const [least, most] = [this.#least(index, context), this.#most(index, context)];
@@ -226,32 +195,29 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
       minDurationOff: param<number>('minDurationOff'),
       most,
     };
-    const heard = { starts, windows, speakers, local, frames };
+    const heard = { windows, speakers, local, frames };
+    const total = times * windows.length;
     const identities = this.#embedder
-      ? await byVoice(
-          samples,
-          heard,
-          this.#embedder,
-          { threshold: param('threshold'), least, most },
-          context,
-          (share) => onStep(Math.round((1 + share) * starts.length)),
+      ? await byVoice(reader, heard, this.#embedder, { threshold: param('threshold'), least, most }, context, (share) =>
+          report({ done: Math.round((1 + share) * windows.length), total }, index, context),
         )
       : matchWindows(windows, local, speakers, frames);
-    return turnsOf(windows, local, identities, frames, rules, samples.length / sampleRate);
+    return turnsOf(windows, local, identities, frames, rules, length / sampleRate);
   }
 
-  /** Runs the model on the windows. Returns who speaks in each, and of how many. */
+  /** Runs the model on the windows. Returns who speaks in each, and of how many, and the samples of the recording. */
   async #segment(
-    samples: Float32Array,
-    starts: readonly number[],
+    reader: SampleReader,
+    { window, windowStep }: Frames,
     context: Context,
-    onStep: (done: number) => Promise<void>,
-  ): Promise<readonly [readonly Window[], number]> {
+    onWindow: (progress: HearingProgress) => Promise<void>,
+  ): Promise<{ readonly windows: readonly Window[]; readonly speakers: number; readonly length: number }> {
     const windows: Window[] = [];
-    let classes: ReturnType<typeof classSpeakers> | undefined;
-    for (const start of starts) {
-      const padded = new Float32Array(this.#frames.window);
-      padded.set(samples.subarray(start, start + padded.length));
+    let [length, classes]: [number, ReturnType<typeof classSpeakers>?] = [0];
+    for await (const { start, samples, progress } of soundWindows(reader, window, windowStep)) {
+      length = start + samples.length;
+      const padded = new Float32Array(window);
+      padded.set(samples);
       const output = numbersOf(
         await this.model.run(this.#feeds(padded), { signal: context.signal }),
         this.outputInfo.name,
@@ -265,9 +231,9 @@ export class SpeakerDiarizer extends AudioHandler<readonly SpeakerTurn[]> {
       const logits = toFloats(output);
       checkScores(logits, 'logits', false);
       windows.push(readWindow(logits, (classes ??= classSpeakers(size!))));
-      await onStep(windows.length);
+      await onWindow(progress);
     }
-    return [windows, speakerCount(classes!)];
+    return { windows, speakers: speakerCount(classes!), length };
   }
 
   #feeds(window: Float32Array): Tensors {

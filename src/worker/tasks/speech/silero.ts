@@ -17,6 +17,7 @@ export const RATE = 16_000;
 export const STATE = 256;
 
 const HALF = STATE / 2;
+const WINDOWS_OF_SECOND = Math.round(RATE / WINDOW);
 
 /** What the model has heard of a row so far. */
 export interface Voice {
@@ -28,12 +29,22 @@ export interface Voice {
 
 /** A row of a batch. */
 export interface VoiceRow {
-  /** The last window may be shorter. */
-  readonly samples: Float32Array;
+  /** Returns its samples from `start` to `end`, fewer where it ends. */
+  readonly read: (start: number, end: number) => Promise<Float32Array>;
   /** Undefined at the start. */
   readonly voice: Voice | undefined;
-  /** Called at the end, unless there are no samples. */
-  readonly onVoice: (voice: Voice) => void;
+  /** Called after windows of a second. @param windows how many have been heard */
+  readonly onSecond: (windows: number) => Promise<void>;
+}
+
+/** What the model has heard in a row. */
+export interface HeardVoice {
+  /** One for each window, the last of which may be shorter. */
+  readonly probabilities: Float32Array;
+  /** How many samples it has. */
+  readonly samples: number;
+  /** Undefined if there are none. */
+  readonly voice: Voice | undefined;
 }
 
 /** @throws `model-config` unless the model has the inputs and outputs of Silero VAD 5 */
@@ -47,34 +58,31 @@ export function checkSilero({ inputs, outputs }: Session): void {
   );
 }
 
-/**
- * Runs the model on the windows of all rows: the first windows together, then the second ones, and so on.
- * @returns one probability for each window of each row
- */
+/** Runs the model on the windows of all rows: the first windows together, then the second ones, and so on. */
 export async function runWindows(
   session: Session,
   rows: readonly VoiceRow[],
   context: Context,
-): Promise<readonly Float32Array[]> {
-  const results = rows.map(({ samples }) => new Float32Array(Math.ceil(samples.length / WINDOW)));
-  const states = rows.map(({ voice }) => voice?.state.slice() ?? new Float32Array(STATE));
-  const most = Math.max(...results.map(({ length }) => length));
+): Promise<readonly HeardVoice[]> {
   const { signal } = context;
-  for (let window = 0; window < most; window++) {
+  const all = rows.map((row) => new Hearing(row));
+  for (let window = 0, running = all; ; window++) {
     if (signal.aborted)
       throw new TabServeError('aborted', 'The request was aborted.', { cause: signal.reason as unknown });
-    context.heartbeat();
-    const running = rows.flatMap((row, index) => (window < results[index]!.length ? [{ row, index }] : []));
+    await Promise.all(running.map((one) => one.read(window)));
+    running = running.filter(({ window: { length } }) => length > 0);
     const count = running.length;
+    if (count === 0) return all;
+    context.heartbeat();
     const input = new Float32Array(count * (CONTEXT + WINDOW));
     const state = new Float32Array(count * STATE);
-    for (const [at, { row, index }] of running.entries()) {
+    for (const [at, one] of running.entries()) {
       const start = at * (CONTEXT + WINDOW);
-      input.set(heardBefore(row, window), start);
-      input.set(row.samples.subarray(window * WINDOW, (window + 1) * WINDOW), start + CONTEXT);
+      input.set(one.context, start);
+      input.set(one.window, start + CONTEXT);
       // The state's rows are on its second axis.
       for (const layer of [0, 1])
-        state.set(states[index]!.subarray(layer * HALF, (layer + 1) * HALF), (layer * count + at) * HALF);
+        state.set(one.state.subarray(layer * HALF, (layer + 1) * HALF), (layer * count + at) * HALF);
     }
     const outputs = await session.run({
       input: { dtype: 'float32', dims: [count, CONTEXT + WINDOW], data: input },
@@ -86,16 +94,49 @@ export async function runWindows(
       Float32Array,
     ];
     if (heard.length !== count || next.length !== count * STATE) throw wrongOutputs(outputs, count);
-    for (const [at, { index }] of running.entries()) {
-      results[index]![window] = heard[at]!;
+    for (const [at, one] of running.entries()) {
       for (const layer of [0, 1])
-        states[index]!.set(next.subarray((layer * count + at) * HALF, (layer * count + at + 1) * HALF), layer * HALF);
+        one.state.set(next.subarray((layer * count + at) * HALF, (layer * count + at + 1) * HALF), layer * HALF);
+      one.add(heard[at]!);
     }
+    if ((window + 1) % WINDOWS_OF_SECOND === 0) for (const { row } of running) await row.onSecond(window + 1);
   }
-  for (const [index, row] of rows.entries())
-    if (results[index]!.length > 0)
-      row.onVoice({ context: heardBefore(row, results[index]!.length).slice(), state: states[index]! });
-  return results;
+}
+
+/** A row while it is heard. */
+class Hearing implements HeardVoice {
+  readonly row: VoiceRow;
+  readonly state: Float32Array;
+  readonly #probabilities: number[] = [];
+  /** The 64 samples before the window: the end of the window before it, or what an earlier request has heard. */
+  context: Float32Array;
+  window: Float32Array = new Float32Array(0);
+  samples = 0;
+
+  constructor(row: VoiceRow) {
+    this.row = row;
+    this.state = row.voice?.state.slice() ?? new Float32Array(STATE);
+    this.context = row.voice?.context ?? new Float32Array(CONTEXT);
+  }
+
+  get probabilities(): Float32Array {
+    return Float32Array.from(this.#probabilities);
+  }
+
+  get voice(): Voice | undefined {
+    return this.samples === 0 ? undefined : { context: this.context, state: this.state };
+  }
+
+  async read(window: number): Promise<void> {
+    this.window = await this.row.read(window * WINDOW, (window + 1) * WINDOW);
+  }
+
+  /** Adds what the model has heard in the window. */
+  add(probability: number): void {
+    this.#probabilities.push(probability);
+    this.samples += this.window.length;
+    this.context = this.window.slice(WINDOW - CONTEXT);
+  }
 }
 
 function wrongOutputs({ output, stateN }: Tensors, rows: number): TabServeError {
@@ -103,10 +144,4 @@ function wrongOutputs({ output, stateN }: Tensors, rows: number): TabServeError 
     'model-config',
     `voice_activity_detector needs the outputs "output" [${rows}, 1] and "stateN" [2, ${rows}, ${HALF}], but their dims are [${output!.dims.join(', ')}] and [${stateN!.dims.join(', ')}].`,
   );
-}
-
-/** Returns the 64 samples before a window: the end of the window before it, or what an earlier request has heard. */
-function heardBefore({ samples, voice }: VoiceRow, window: number): Float32Array {
-  if (window === 0) return voice?.context ?? new Float32Array(CONTEXT);
-  return samples.subarray(window * WINDOW - CONTEXT, window * WINDOW);
 }

@@ -4,13 +4,14 @@ import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Signature } from '../../../contract/task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
-import { nextTask } from '../../../shared/next-task.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { LivePiece, type LiveText } from '../../handlers/live-speech.js';
-import { recordingOf } from '../../audio/read-audio.js';
-import { SampleReader } from '../../audio/sample-reader.js';
+import { rowsOf } from '../../audio/live-samples.js';
+import { recordingOf, type Recording } from '../../audio/read-audio.js';
 import { speechChunks } from '../../audio/speech-chunks.js';
-import { AudioHandler, type AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
+import { RecordingHandler } from '../../handlers/recording-handler.js';
+import { report } from '../../handlers/recordings.js';
 import { PREPROCESSOR, readJson } from '../../handlers/speech-files.js';
 import { floatOutput } from '../../outputs/floats.js';
 import { numbersOf } from '../../outputs/rows.js';
@@ -78,7 +79,7 @@ export interface SpeechRecognizerConfig extends AudioHandlerConfig {
  * @answer `{ text }`; with `timestamps` `{ text, parts: [{ text, start, end }, …] }`, in seconds; in a
  *   sequence `{ final: { text, parts }, interim: { text, parts } }`
  */
-export class SpeechRecognizer extends AudioHandler<SpokenText> {
+export class SpeechRecognizer extends RecordingHandler<SpokenText> {
   declare readonly paramsType?: SpeechRecognizerParams;
   declare readonly sequenceResultType?: LiveText;
 
@@ -103,9 +104,6 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
 
   declare readonly configType?: SpeechRecognizerConfig;
   static override readonly schema: ConfigSchema = SPEECH_RECOGNIZER_SCHEMA;
-
-  /** The example is for the model: `inference` divides the sound of its rows. */
-  readonly exampleIsForModel = true;
 
   #speech!: Recognizer;
   /** The pieces of sequences, by their rows. */
@@ -146,9 +144,13 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
     return this.#speech.leastSamples;
   }
 
-  /** Returns the sound of a recording or, for a piece of a sequence, what is heard with it: it may be none. */
-  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
-    if (context.sequenceId(index) === undefined) return await super.readRow(input, index, context);
+  /** Opens a recording or, for a piece of a sequence, what is heard with it: it may be none. */
+  protected override async openRow(input: AudioInput, index: number, context: Context): Promise<Recording> {
+    if (context.sequenceId(index) === undefined) {
+      const recording = await super.openRow(input, index, context);
+      this.checkLength(Math.ceil((recording.length * this.sampleRate) / recording.sampleRate));
+      return recording;
+    }
     const { sampleRate, leastSamples: least, maxDuration } = this;
     const piece = await LivePiece.read(input, context.state(index), {
       sampleRate,
@@ -157,31 +159,24 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
       maxDuration,
       finalize: this.param('finalize', index, context),
     });
-    const pieces = this.#pieces.get(context) ?? new Map<number, LivePiece>();
-    this.#pieces.set(context, pieces.set(index, piece));
-    return piece.samples;
+    rowsOf(this.#pieces, context).set(index, piece);
+    return recordingOf(piece.samples, sampleRate);
   }
 
   /** Runs the model on each row alone, chunk by chunk. */
-  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
-    const { data, dims } = inputs[this.inputInfo.name]!;
-    const [rows, length] = dims as readonly [number, number];
+  override async inference(_inputs: Tensors, context: Context): Promise<Tensors> {
     const { ratio } = this.#speech;
-    const heard: (readonly Heard[])[] = [];
-    for (let index = 0; index < rows; index++) {
-      heard[index] = [];
-      if (context.failures.has(index) || this.sampleCount(index, context) === 0) continue;
-      const row = (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context));
+    const heard = Array.from({ length: context.systemProperties.batchSize }, (): readonly Heard[] => []);
+    await this.hearRows(context, async (reader, index) => {
+      if (this.#pieces.get(context)?.get(index)?.samples.length === 0) return;
       const seconds = this.param<number>('chunkLength', index, context);
-      const reader = new SampleReader(recordingOf(row, this.sampleRate), this.sampleRate, Infinity);
       const chunks = new HeardChunks(ratio);
       for await (const chunk of speechChunks(reader, seconds * this.sampleRate, ratio)) {
         chunks.add(chunk, await this.#speech.hear(chunk.samples, context));
-        context.heartbeat();
-        await nextTask();
+        await report(chunk.progress, index, context);
       }
       heard[index] = chunks.end();
-    }
+    });
     return { [HEARD]: toTensor(heard) };
   }
 
@@ -202,7 +197,7 @@ export class SpeechRecognizer extends AudioHandler<SpokenText> {
           text: ` ${speech.textOf([word])}`,
           endsSegment: true,
         }));
-        const { result, state } = piece.answer(this.sampleCount(index, context) > 0 ? words : undefined);
+        const { result, state } = piece.answer(piece.samples.length > 0 ? words : undefined);
         context.setState(index, state);
         // For a sequence, it is of another type: see `sequenceResultType`.
         return result as never;

@@ -1,5 +1,7 @@
 import type { Signature } from '../../../contract/task.js';
 import { readPiece, rowsOf, type LiveSamples } from '../../audio/live-samples.js';
+import { recordingOf, type Recording } from '../../audio/read-audio.js';
+import type { SampleReader } from '../../audio/sample-reader.js';
 import type { AudioInput } from '../../../contract/audio.js';
 import type { Context } from '../../../contract/handler.js';
 import type { OnArrayBuffer, Tensors } from '../../../contract/tensors.js';
@@ -17,8 +19,19 @@ import { transferResult } from '../../outputs/transfer.js';
 import { checkScores } from '../../outputs/scores.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { toFloats } from '../../tensors/tensors.js';
-import { AudioHandler } from '../../handlers/audio-handler.js';
-import { checkSilero, CONTEXT, RATE, runWindows, STATE, WINDOW, type Voice } from './silero.js';
+import { RecordingHandler } from '../../handlers/recording-handler.js';
+import { failUnreadable, report } from '../../handlers/recordings.js';
+import {
+  checkSilero,
+  CONTEXT,
+  RATE,
+  runWindows,
+  STATE,
+  WINDOW,
+  type HeardVoice,
+  type Voice,
+  type VoiceRow,
+} from './silero.js';
 import { VOICE_ACTIVITY_DETECTOR_SCHEMA } from './schemas.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
 
@@ -107,7 +120,7 @@ export interface VoiceActivityDetectorConfig extends AudioHandlerConfig {
  * @answer `{ segments: [{ start, end }, …], probabilities, duration }` in seconds; [in a
  *   sequence](tasks/voice-activity.md) `{ events, speaking, probabilities }`
  */
-export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
+export class VoiceActivityDetector extends RecordingHandler<VoiceActivity> {
   declare readonly paramsType?: VoiceActivityParams;
   declare readonly sequenceResultType?: VoiceActivityUpdate;
 
@@ -116,7 +129,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
   static override readonly schema: ConfigSchema = VOICE_ACTIVITY_DETECTOR_SCHEMA;
 
   /** The rows of a batch. */
-  readonly #voices = new WeakMap<Context, Map<number, Voice>>();
+  readonly #heard = new WeakMap<Context, Map<number, HeardVoice>>();
   readonly #live = new WeakMap<Context, Map<number, LiveSamples>>();
 
   /** Opens the model. @throws `model-config` if it is not Silero VAD 5 or 6 */
@@ -134,38 +147,46 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
     };
   }
 
-  /**
-   * Returns the samples that fill windows: of a recording all, with silence after the last; of a sequence those that a
-   * later piece cannot change.
-   */
-  protected override async readRow(input: AudioInput, index: number, context: Context): Promise<Float32Array> {
-    if (context.sequenceId(index) === undefined) return await super.readRow(input, index, context);
+  /** Opens a recording or, of a piece of a sequence, the samples that fill windows: a later piece cannot change them. */
+  protected override async openRow(input: AudioInput, index: number, context: Context): Promise<Recording> {
+    if (context.sequenceId(index) === undefined) return await super.openRow(input, index, context);
     const before = context.state(index) as LiveState | undefined;
     const { samples, live } = await readPiece(input, before, { rate: RATE, step: WINDOW, most: this.maxDuration });
     rowsOf(this.#live, context).set(index, live);
-    if (before) rowsOf(this.#voices, context).set(index, { context: before.context, state: before.state });
-    return samples;
+    return recordingOf(samples, RATE);
   }
 
-  /** Runs the model window by window; the rows of a batch run together. Given the model's own inputs, runs it once. */
-  override async inference(inputs: Tensors, context: Context): Promise<Tensors> {
-    if ('state' in inputs) return await this.model.run(inputs);
-    const { data, dims } = inputs[this.inputInfo.name]!;
-    const [rows, length] = dims as readonly [number, number];
-    const voices = rowsOf(this.#voices, context);
-    const probabilities = await runWindows(
+  /** Runs the model window by window; the rows of a batch run together. */
+  override async inference(_inputs: Tensors, context: Context): Promise<Tensors> {
+    const recordings = this.recordingsOf(context);
+    const voices = await runWindows(
       this.model,
-      Array.from({ length: rows }, (_, index) => ({
-        samples: (data as Float32Array).subarray(index * length, index * length + this.sampleCount(index, context)),
-        voice: voices.get(index),
-        onVoice: (voice) => void voices.set(index, voice),
-      })),
+      recordings.map(([index, reader]) => this.#rowOf(reader, index, context)),
       context,
     );
-    const most = Math.max(...probabilities.map((row) => row.length));
+    const heard = rowsOf(this.#heard, context);
+    for (const [at, [index]] of recordings.entries()) heard.set(index, voices[at]!);
+    const rows = context.systemProperties.batchSize;
+    const most = Math.max(0, ...voices.map(({ probabilities }) => probabilities.length));
     const output = new Float32Array(rows * most);
-    for (const [index, row] of probabilities.entries()) output.set(row, index * most);
+    for (const [index, { probabilities }] of heard) output.set(probabilities, index * most);
     return { [this.outputInfo.name]: { dtype: 'float32', dims: [rows, most], data: output } };
+  }
+
+  #rowOf(reader: SampleReader, index: number, context: Context): VoiceRow {
+    const windows = Math.ceil(reader.length / WINDOW);
+    return {
+      voice: context.state(index) as LiveState | undefined,
+      async read(start, end) {
+        try {
+          return await reader.read(start, end);
+        } catch (error) {
+          failUnreadable(reader, error, index, context);
+          return new Float32Array(0);
+        }
+      },
+      onSecond: (done) => report({ done, total: Math.max(done, windows) }, index, context),
+    };
   }
 
   /**
@@ -180,7 +201,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
     const data = toFloats(output);
     const most = data.length / rows;
     return (index) => {
-      const count = Math.ceil(this.sampleCount(index, context) / WINDOW);
+      const count = Math.ceil(this.#samplesOf(index, context) / WINDOW);
       const probabilities = (data as OnArrayBuffer<Float32Array>).slice(index * most, index * most + count);
       checkScores(probabilities, 'probabilities', false);
       const live = this.#live.get(context)?.get(index);
@@ -193,7 +214,7 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
   }
 
   #activity(probabilities: OnArrayBuffer<Float32Array>, index: number, context: Context): VoiceActivity {
-    const samples = this.sampleCount(index, context);
+    const samples = this.#samplesOf(index, context);
     const segments = findSpeech(probabilities, samples, this.#rules(index, context), WINDOWS);
     return { segments, probabilities, duration: samples / RATE };
   }
@@ -213,9 +234,13 @@ export class VoiceActivityDetector extends AudioHandler<VoiceActivity> {
       progress = next.progress;
       if (next.event) events.push(next.event);
     }
-    const voice = this.#voices.get(context)?.get(index) ?? silence();
-    context.setState(index, { ...live, ...voice, progress } satisfies LiveState);
+    const { context: heardLast, state } = this.#heard.get(context)?.get(index)?.voice ?? before ?? silence();
+    context.setState(index, { ...live, context: heardLast, state, progress } satisfies LiveState);
     return { probabilities, events, speaking: progress.speaking };
+  }
+
+  #samplesOf(index: number, context: Context): number {
+    return this.#heard.get(context)?.get(index)?.samples ?? 0;
   }
 
   #rules(index: number, context: Context): SpeechRules {

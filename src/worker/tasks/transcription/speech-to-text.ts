@@ -1,7 +1,7 @@
 import type { AudioInput } from '../../../contract/audio.js';
-import { TabServeError, type PredictionError } from '../../../contract/errors.js';
+import { TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind, ResultKind } from '../../../contract/handler.js';
-import type { ResultOf } from '../../../contract/handler-types.js';
+import type { HearingProgress } from '../../../contract/hearing-progress.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
@@ -9,7 +9,7 @@ import { HF_CONFIG } from '../../../shared/model-url.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { LivePiece, type LiveText } from '../../handlers/live-speech.js';
 import { openAudio, recordingOf } from '../../audio/read-audio.js';
-import { SampleReader } from '../../audio/sample-reader.js';
+import { rowsOf } from '../../audio/live-samples.js';
 import { speechChunks, type SpeechChunk } from '../../audio/speech-chunks.js';
 import { NO_TOKEN } from '../../generation/generate.js';
 import { contextLengthOf, GENERATION_CONFIG } from '../../generation/model-facts.js';
@@ -24,7 +24,7 @@ import { Transcript, type TranscriptOptions } from './transcript.js';
 import { wordsOf } from './words.js';
 import type { SpokenDetails } from '../../../contract/spoken-text.js';
 import type { AudioHandlerConfig } from '../../handlers/audio-handler.js';
-import type { Row } from '../../handlers/row.js';
+import { Recordings } from '../../handlers/recordings.js';
 import { EncoderDecoderHandler, type EncoderPrompt } from '../../handlers/encoder-decoder-handler.js';
 import type { GenerationConfig } from '../../handlers/generation-handler.js';
 import type { AnswerStep, GenerateTools, GeneratedAnswer, GeneratedText } from '../../generation/answer.js';
@@ -73,7 +73,7 @@ const MAX_LIVE_SECONDS = 30;
  * encoder, and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the
  * text in parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into
  * chunks that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a
- * stream gets a part after each of them. Without `language`, Whisper detects the language of each chunk. The last
+ * stream gets a part after each of them, and `{ done, total }`. Without `language`, Whisper detects the language of each chunk. The last
  * part of the answer ends with the recording if Whisper writes no end for it. The times of words (`timestamps: 'word'`) are those of
  * the pipeline with `return_timestamps="word"`, for exports whose decoder returns its cross attentions; a word of a
  * language without spaces is a character.
@@ -84,11 +84,12 @@ const MAX_LIVE_SECONDS = 30;
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds, beside
  *   words also `segments`; of segments of Whisper also `avgLogprob`, `compressionRatio`, `noSpeechProb` and `temperature`; of a model of several languages `language`, and `languageProbability` if it was detected;
- *   streamed, the text in parts before it; in a sequence `{ final: { text, parts }, interim: { text, parts } }`
+ *   streamed, the text in parts and `{ done, total }` before it; in a sequence `{ final: { text, parts }, interim: { text, parts } }`
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
   declare readonly paramsType?: SpeechToTextParams;
   declare readonly sequenceResultType?: LiveText;
+  declare readonly partType?: string | HearingProgress;
   declare readonly configType?: GenerationConfig & Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'audio';
@@ -114,8 +115,7 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
   #writer!: ChunkWriter;
   /** The token of 0 seconds; those after it are later. Infinity if there is none. */
   #begin = Infinity;
-  /** The recordings of a batch. */
-  readonly #readers = new WeakMap<Context, SampleReader[]>();
+  readonly #recordings = new Recordings();
   /** The pieces of sequences, by their rows. */
   readonly #pieces = new WeakMap<Context, Map<number, LivePiece>>();
 
@@ -155,16 +155,8 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
     return this.#input.feeds(new Float32Array(this.#input.leastSamples));
   }
 
-  /** Runs all stages on a batch of rows. Afterwards, no recording is being decoded. */
-  override async handle(
-    data: readonly Row<AudioInput>[],
-    context: Context,
-  ): Promise<readonly (ResultOf<this> | PredictionError)[]> {
-    try {
-      return await super.handle(data, context);
-    } finally {
-      await Promise.all((this.#readers.get(context) ?? []).map((reader) => reader.close()));
-    }
+  protected override begin(context: Context): () => Promise<void> {
+    return () => this.#recordings.close(context);
   }
 
   protected override async promptOf(input: AudioInput, index: number, context: Context): Promise<SpeechPrompt> {
@@ -191,19 +183,10 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
         })
       : undefined;
     const recording = piece ? recordingOf(piece.samples, sampleRate) : await openAudio(input);
-    const reader = new SampleReader(recording, sampleRate, maxDuration, context);
-    this.#readers.set(context, [...(this.#readers.get(context) ?? []), reader]);
-    const chunks = speechChunks(reader, length, 1);
+    const limits = { sampleRate, least: leastSamples, maxDuration };
+    const chunks = speechChunks(await this.#recordings.open(recording, index, context, limits), length, 1);
     const first = (await chunks.next()).value!;
-    if (!piece && first.end < leastSamples)
-      throw new TabServeError(
-        'invalid-input',
-        `The audio has ${first.end} samples at ${sampleRate} Hz, and the model needs at least ${leastSamples}.`,
-      );
-    if (piece) {
-      const pieces = this.#pieces.get(context) ?? new Map<number, LivePiece>();
-      this.#pieces.set(context, pieces.set(index, piece));
-    }
+    if (piece) rowsOf(this.#pieces, context).set(index, piece);
     const isHeard = !piece || first.end > 0;
     const feeds = isHeard ? this.#input.feeds(first.samples) : {};
     return { tokens: [], settings, first, others: chunks, feeds, isHeard };
@@ -255,7 +238,12 @@ export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettin
         ...firstLanguage,
         ...(settings.hasTimes && (alignment ? { parts: words, segments: parts } : { parts })),
       };
-      yield { ...NO_TOKEN, text: text.take(transcript.settled), spoken: chunk.isLast ? spoken : undefined };
+      yield {
+        ...NO_TOKEN,
+        text: text.take(transcript.settled),
+        spoken: chunk.isLast ? spoken : undefined,
+        progress: chunk.progress,
+      };
     }
   }
 
