@@ -1,4 +1,5 @@
-import type { InputOf, ParamsOf, PartOf, ResultOf } from './handler-types.js';
+import type { HearingProgress } from './hearing-progress.js';
+import type { InputOf, ParamsOf, ResultOf } from './handler-types.js';
 import type { CandidateName } from './backends.js';
 import type { OpenOptions, OutputInfo, Session, TensorInfo, Tensors } from './tensors.js';
 import type { DecodeOptions, DecodedImage, ImageInput } from './images.js';
@@ -119,8 +120,9 @@ export interface Context {
   /**
    * Tells the page that this batch makes progress. To be called in a stage that may take longer than `responseTimeout`,
    * or its worker is ended; the end of a stage is a heartbeat itself.
+   * @param progress how far the batch is, if it is known: a workflow gets it of its nodes
    */
-  heartbeat(): void;
+  heartbeat(progress?: HearingProgress): void;
   /** Warns the developer, once for each message: the client's event `warn`, and the console. */
   warn(message: string): void;
 }
@@ -145,8 +147,8 @@ export interface NodeHandler<H extends Handler = Handler> {
     context: Context,
     options?: {
       readonly params?: ParamsOf<H>;
-      /** Gets the parts of the answer to row `index` that the node sends; the node waits for it. */
-      readonly onPart?: (part: PartOf<H>, index: number) => MaybePromise<void>;
+      /** Gets how far the batch is, if the node's handler tells it with `heartbeat`. */
+      readonly onProgress?: (progress: HearingProgress) => void;
     },
   ): Promise<readonly (ResultOf<H> | PredictionError)[]>;
 }

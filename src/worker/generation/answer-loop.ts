@@ -86,7 +86,7 @@ export class AnswerLoop {
       return nextToken(logits, own, progress);
     };
     for await (const step of generate(prompt, { signal: context.signal, begun, choose })) {
-      context.heartbeat();
+      context.heartbeat(step.progress);
       tokens.push(...step.tokens);
       logprobs.push(...step.logprobs);
       top.push(...(step.top ?? []));
@@ -100,7 +100,6 @@ export class AnswerLoop {
         await writer.add(streamer.add(token));
       }
       if (isStopped()) break;
-      if (step.progress) await writer.report(step.progress);
     }
     await writer.add(streamer.end());
     if (isStopped()) finishReason = 'stop';

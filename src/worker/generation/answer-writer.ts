@@ -1,5 +1,4 @@
 import type { AnswerToken } from './token-texts.js';
-import type { HearingProgress } from '../../contract/hearing-progress.js';
 import type { AnswerPart, AnswerReader } from './tool-calls/answer-reader.js';
 
 /** A call of a tool. The app calls it, and sends the result as a message of the role `tool`. */
@@ -25,7 +24,7 @@ export interface TokensPart {
   readonly tokens: readonly AnswerToken[];
 }
 
-type Part = string | ReasoningPart | ToolCallPart | TokensPart | HearingProgress;
+type Part = string | ReasoningPart | ToolCallPart | TokensPart;
 
 /** What is known of an answer that another worker has begun. */
 interface BegunParts {
@@ -70,11 +69,6 @@ export class AnswerWriter {
   /** Adds text, as the model has written it. */
   async add(text: string): Promise<void> {
     await this.#write(this.#reader ? this.#reader.add(text) : textPart(text));
-  }
-
-  /** Tells how far the work is, unless a worker that was lost has come further. */
-  async report(progress: HearingProgress): Promise<void> {
-    if (this.#count >= this.#sent) await this.#send(progress, this.#count);
   }
 
   /** Ends the answer. @param isCut whether it has reached a limit */

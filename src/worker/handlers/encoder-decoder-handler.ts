@@ -26,6 +26,8 @@ export abstract class EncoderDecoderHandler<
   Own extends TextToTextSettings = TextToTextSettings,
   Ready extends EncoderPrompt<Own> = EncoderPrompt<Own>,
 > extends GenerationHandler<Input, Own, Ready> {
+  declare readonly partType?: string;
+
   protected encoder!: Encoder;
   /** Of a decoder that reads embeddings in place of tokens. */
   protected embedder: Embedder | undefined;

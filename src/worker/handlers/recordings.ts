@@ -1,7 +1,7 @@
 import { asTabServeError, TabServeError } from '../../contract/errors.js';
 import type { Context } from '../../contract/handler.js';
 import type { HearingProgress } from '../../contract/hearing-progress.js';
-import { pause } from '../../shared/next-task.js';
+import { nextTask } from '../../shared/next-task.js';
 import { rowsOf } from '../audio/live-samples.js';
 import type { Recording } from '../audio/read-audio.js';
 import { SampleReader } from '../audio/sample-reader.js';
@@ -65,11 +65,13 @@ export function failUnreadable(reader: SampleReader, error: unknown, index: numb
 }
 
 /**
- * Sends how far the work on a recording is, and lets other work of the worker run. If the worker is lost, another one
+ * Tells how far the work on a recording is, the page and a workflow, and lets other work of the worker run. If the worker is lost, another one
  * begins again.
  * @throws the abort error, if nobody waits for the answer any more
  */
 export async function report(progress: HearingProgress, index: number, context: Context): Promise<void> {
   await context.send(index, progress, progress);
-  await pause(context);
+  context.heartbeat(progress);
+  await nextTask();
+  context.signal.throwIfAborted();
 }

@@ -2,6 +2,7 @@ import { loadScript } from '../../shared/load-script.js';
 import type { Archive, Files, Manifest, ModelConfig } from '../../contract/archive.js';
 import type { CandidateName } from '../../contract/backends.js';
 import type { Context, Params } from '../../contract/handler.js';
+import type { HearingProgress } from '../../contract/hearing-progress.js';
 import type { HttpAnswer, HttpRequestData } from '../../contract/http.js';
 import type { DecodeOptions, ImageInput } from '../../contract/images.js';
 import { describeValue } from '../../contract/describe-value.js';
@@ -50,6 +51,8 @@ export interface BatchOptions {
   readonly metrics?: Recorder;
   /** Sends a part of a row's answer. Undefined if the request is not streamed. */
   readonly send?: Context['send'] | undefined;
+  /** Gets what `heartbeat` was called with. */
+  readonly onProgress?: ((progress: HearingProgress) => void) | undefined;
   /** What came with the last chunk of the row's answer that the page has. */
   readonly resumed?: unknown;
   /** The id of each row's sequence, undefined for a row of none. */
@@ -141,7 +144,10 @@ export function batchContext(environment: HandlerEnvironment, batch: BatchOption
       const read = readHttpAnswer(answer);
       if (batch.http?.[index]) batch.onAnswer?.(index, read);
     },
-    heartbeat: () => environment.onHeartbeat?.(context),
+    heartbeat(progress) {
+      environment.onHeartbeat?.(context);
+      if (progress) batch.onProgress?.(progress);
+    },
     warn,
   };
   return context;

@@ -96,15 +96,14 @@ export function nodeHandler(node: string, { handler, environment }: NodeRunner):
   return {
     node,
     handler,
-    async handle(rows, { metrics, signal, requestIds }, { params = {}, onPart } = {}) {
+    async handle(rows, { metrics, signal, requestIds }, { params = {}, onProgress } = {}) {
       if (rows.length === 0) return [];
       const workflow = metrics instanceof Recorder ? metrics : new Recorder();
       const recorder = workflow.forNode(node);
       const ids = requestIds.length === rows.length ? requestIds : rows.map((_, index) => String(index));
       const request = { request: 'predict', rows, ids, params: rows.map(() => params as Params) } as const;
-      const send = onPart && (async (index: number, part: unknown) => await onPart(part as never, index));
       try {
-        const results = await runOrRetry(request, { handler, environment, metrics: recorder, signal, send }, []);
+        const results = await runOrRetry(request, { handler, environment, metrics: recorder, signal, onProgress }, []);
         return results.map((result) =>
           result instanceof PredictionError ? (atNode(result, node) as PredictionError) : (result as never),
         );

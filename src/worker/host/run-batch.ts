@@ -12,7 +12,8 @@ import type { Session, Tensors } from '../../contract/tensors.js';
 import type { Recorder } from './recorder.js';
 
 /** The handler that runs a batch, and the parts of the batch's context that the host provides. */
-export interface BatchRunner extends Pick<BatchContext, 'metrics' | 'signal'>, Pick<BatchOptions, 'send' | 'onAnswer'> {
+export interface BatchRunner
+  extends Pick<BatchContext, 'metrics' | 'signal'>, Pick<BatchOptions, 'send' | 'onAnswer' | 'onProgress'> {
   readonly handler: Handler;
   readonly environment: HandlerEnvironment;
 }
@@ -104,7 +105,7 @@ async function runOneByOne(
 /** Gives the handler the rows from `from` up to, but not including, `to`. */
 async function runRows(
   { rows, ids, params, request, resumed, sequenceIds, states, http }: BatchRequest,
-  { handler, environment, metrics, signal, send, onAnswer }: BatchRunner,
+  { handler, environment, metrics, signal, send, onProgress, onAnswer }: BatchRunner,
   newStates: unknown[],
   from: number,
   to: number,
@@ -115,7 +116,8 @@ async function runRows(
   const context = batchContext(environment, {
     metrics,
     signal,
-    send: send && ((index, part, resume) => send(from + index, part, resume)),
+    send,
+    onProgress,
     resumed,
     kind: request,
     batchSize,

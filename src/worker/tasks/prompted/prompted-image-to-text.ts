@@ -86,7 +86,6 @@ interface FlorenceAnswer extends GeneratedAnswer {
  *   outlines; streamed, the text in parts before it
  */
 export class PromptedImageToText extends EncoderDecoderHandler<PromptedImageInput, TextToTextSettings, FlorencePrompt> {
-  declare readonly partType?: string;
   declare readonly paramsType?: PromptedImageToTextParams;
   declare readonly configType?: GenerationConfig &
     StateConfig &

@@ -3,7 +3,6 @@ import { PredictionError, TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind, NodeHandler, ResultKind } from '../../../contract/handler.js';
 import type { HearingProgress } from '../../../contract/hearing-progress.js';
 import type { SpokenDetails, SpokenText, SpokenTurn } from '../../../contract/spoken-text.js';
-import { isHearingProgress } from '../../../shared/is-hearing-progress.js';
 import { isPlainObject } from '../../../shared/is-plain-object.js';
 import type { ConfigSchema } from '../../../shared/schema.js';
 import { joinSpeakers } from '../../../shared/spoken-turns.js';
@@ -108,18 +107,25 @@ export class ConversationTranscriber extends WorkflowHandler<AudioInput, Convers
         'Who speaks is found in a whole recording, and this is a piece of a sequence. Ask speech_to_text for live words, and this model for the whole recording.',
       );
     const { length, sampleRate } = await openAudio(recording);
+    let sent: Promise<void> | undefined;
+    /** @param before how many nodes have heard the recording. If the worker is lost, another one begins again. */
+    const report = ({ done, total }: HearingProgress, before: number): void => {
+      const progress: HearingProgress = { done: before + done / total, total: 2 };
+      sent = context.send(index, progress, progress);
+    };
     const turns = await first(
       this.#diarizer.handle([recording], context, {
         params: this.#params(OF_DIARIZER, index, context),
-        onPart: (part) => report(part, 0, index, context),
+        onProgress: (progress) => report(progress, 0),
       }),
     );
     const spoken = await first(
       this.#recognizer.handle([recording], context, {
         params: this.#params(OF_RECOGNIZER, index, context),
-        onPart: (part) => report(part, 1, index, context),
+        onProgress: (progress) => report(progress, 1),
       }),
     );
+    await sent;
     if (!isSpoken(spoken))
       throw new TabServeError(
         'model-config',
@@ -134,17 +140,6 @@ export class ConversationTranscriber extends WorkflowHandler<AudioInput, Convers
     const set = names.map((name) => [name, this.param<unknown>(name, index, context)] as const);
     return Object.fromEntries(set.filter(([, value]) => value !== undefined));
   }
-}
-
-/**
- * Sends how far the work is. If the worker is lost, another one begins again.
- * @param part of a node's answer
- * @param before how many nodes have heard the recording
- */
-async function report(part: unknown, before: number, index: number, context: Context): Promise<void> {
-  if (!isHearingProgress(part)) return;
-  const progress: HearingProgress = { done: before + part.done / part.total, total: 2 };
-  await context.send(index, progress, progress);
 }
 
 /** Returns the only answer. @throws its error */

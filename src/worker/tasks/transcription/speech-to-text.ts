@@ -1,7 +1,6 @@
 import type { AudioInput } from '../../../contract/audio.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { Context, InputKind, ResultKind } from '../../../contract/handler.js';
-import type { HearingProgress } from '../../../contract/hearing-progress.js';
 import type { HuggingFaceTask } from '../../../contract/hugging-face-task.js';
 import type { Tensors } from '../../../contract/tensors.js';
 import type { Json } from '../../../shared/hugging-face.js';
@@ -73,7 +72,7 @@ const MAX_LIVE_SECONDS = 30;
  * encoder, and then the decoder token by token, as `text_to_text` does; a streamed request (`client.stream`) gets the
  * text in parts. Moonshine hears a recording whole. Whisper hears a window of 30 seconds. Longer sound is divided into
  * chunks that overlap, as with the pipeline's `chunk_length_s`; what two of them have heard is written once, and a
- * stream gets a part after each of them, and `{ done, total }`. Without `language`, Whisper detects the language of each chunk. The last
+ * stream gets a part after each of them. Without `language`, Whisper detects the language of each chunk. The last
  * part of the answer ends with the recording if Whisper writes no end for it. The times of words (`timestamps: 'word'`) are those of
  * the pipeline with `return_timestamps="word"`, for exports whose decoder returns its cross attentions; a word of a
  * language without spaces is a character.
@@ -84,12 +83,12 @@ const MAX_LIVE_SECONDS = 30;
  * It reads `tokenizer.json`, `generation_config.json`, `preprocessor_config.json` and `config.json` of the repository.
  * @answer `{ text, finishReason, usage }`; with `timestamps` also `parts: [{ text, start, end }, …]`, in seconds, beside
  *   words also `segments`; of segments of Whisper also `avgLogprob`, `compressionRatio`, `noSpeechProb` and `temperature`; of a model of several languages `language`, and `languageProbability` if it was detected;
- *   streamed, the text in parts and `{ done, total }` before it; in a sequence `{ final: { text, parts }, interim: { text, parts } }`
+ *   streamed, the text in parts before it; in a sequence `{ final: { text, parts }, interim: { text, parts } }`
  */
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
   declare readonly paramsType?: SpeechToTextParams;
   declare readonly sequenceResultType?: LiveText;
-  declare readonly partType?: string | HearingProgress;
+  declare readonly partType?: string;
   declare readonly configType?: GenerationConfig & Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'audio';

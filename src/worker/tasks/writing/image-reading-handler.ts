@@ -23,7 +23,6 @@ export abstract class ImageReadingHandler<
   Input,
   Ready extends EncoderPrompt = EncoderPrompt,
 > extends EncoderDecoderHandler<Input, TextToTextSettings, Ready> {
-  declare readonly partType?: string;
   static override readonly takes: InputKind = 'image';
 
   /** The steps that convert pixels to the tensor. An archive's `handler.imageProcessing` replaces them. */

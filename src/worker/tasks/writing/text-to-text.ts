@@ -37,7 +37,6 @@ export type TextToTextInput = string | Blob;
  * @answer `{ text, finishReason, usage }`; streamed, the text in parts before it
  */
 export class TextToText extends EncoderDecoderHandler<TextToTextInput> {
-  declare readonly partType?: string;
   declare readonly paramsType?: TextToTextParams;
 
   static override readonly huggingFace: HuggingFaceTask = {
