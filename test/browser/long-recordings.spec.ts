@@ -1,4 +1,4 @@
-/** What an hour of sound takes: decoded and transcribed as far as the text has come. */
+/** What an hour of sound takes: decoded and heard as far as the handler has come. */
 import { createWriteStream, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { expect, test } from './fixtures.ts';
@@ -82,4 +82,42 @@ for (const [format, write] of [
       peaks.push(await processMemory(browser, 'peak'));
     }
     expect(peaks[1]! - peaks[0]!, `peaks of ${peaks.join(' and ')} bytes`).toBeLessThan(MOST);
+  });
+
+/** Handlers, their archives, and how many windows they hear in an hour. */
+for (const [handler, archive, params, total] of [
+  ['speech_recognizer', '/test/models/tasks/speech-wav2vec2/', {}, 180],
+  ['voice_activity_detector', '/models/vad/', {}, Math.ceil((HOUR * RATE) / 512)],
+  // Windows of ten seconds, each heard twice: who speaks, and the voices.
+  ['speaker_diarizer', '/test/models/tasks/diarize-voices/', { windowStep: 0.5 }, 2 * 719],
+  ['conversation_transcriber', '/test/models/tasks/converse-wav2vec2/', {}, 2],
+] as const)
+  test(`${handler}: an hour takes the memory of a minute @once @full`, async ({ open, browser }, info) => {
+    test.setTimeout(900_000);
+    const page = await open();
+    await page.evaluate(() => document.body.append(Object.assign(document.createElement('input'), { type: 'file' })));
+    const peaks: number[] = [];
+    for (const seconds of [MINUTE, HOUR]) {
+      const path = info.outputPath(`${seconds}.wav`);
+      await repeat(path, header(seconds * RATE), second, seconds);
+      await page.locator('input[type=file]').setInputFiles(path);
+      const last = await page.evaluate(
+        async ({ handler, archive, params }) => {
+          const client = await window.tabserve.load(archive, { handler, backends: ['onnx/wasm'] } as never);
+          const file = document.querySelector<HTMLInputElement>('input[type=file]')!.files![0]!;
+          let last: unknown;
+          for await (const part of client.stream(file as never, { params, timeout: 900_000 }) as AsyncIterable<object>)
+            if ('done' in part) last = part;
+          await client.dispose();
+          return last;
+        },
+        { handler, archive, params },
+      );
+      // The last second of voices is in the answer.
+      if (seconds === HOUR) expect(last).toEqual({ done: expect.closeTo(total, -2), total });
+      peaks.push(await processMemory(browser, 'peak'));
+    }
+    const words = `${handler}: peaks of ${peaks.map((peak) => Math.round(peak / 1e6)).join(' and ')} MB`;
+    console.log(words);
+    expect(peaks[1]! - peaks[0]!, words).toBeLessThan(MOST);
   });

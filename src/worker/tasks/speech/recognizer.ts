@@ -46,7 +46,7 @@ export class HeardChunks {
   }
 
   /** Adds what was heard in the next chunk. */
-  add({ start, from }: Pick<SpeechChunk, 'start' | 'from'>, heard: readonly Heard[]): void {
+  add({ start, from }: Omit<SpeechChunk, 'progress'>, heard: readonly Heard[]): void {
     const first = start / this.#ratio;
     const moved = heard.map((one) => ({ id: one.id, start: one.start + first, end: one.end + first }));
     if (start > 0) this.#takeUntil(seamOf(first + from, Math.floor(from / 2), this.#last, moved));
