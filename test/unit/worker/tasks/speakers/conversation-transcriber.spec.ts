@@ -1,5 +1,6 @@
 // The answers are compared with Python's in `test/browser/coverage.spec.ts`.
 import { expect, test } from '@playwright/test';
+import type { Context } from '../../../../../src/contract/handler.ts';
 import { PredictionError } from '../../../../../src/contract/errors.ts';
 import { createTestHandler } from '../../../../../src/worker.ts';
 import { ConversationTranscriber } from '../../../../../src/worker/tasks/speakers/conversation-transcriber.ts';
@@ -73,6 +74,27 @@ test('a row that fails, fails alone: what is no sound, and a node that writes no
   });
   const failed = await transcriber(SPOKEN, new PredictionError('invalid-input', 'It is too short.'));
   expect((await failed.handler.handle([recording]))[0]).toMatchObject({ node: 'diarizer', code: 'invalid-input' });
+});
+
+test('a stream says how many of the two nodes have heard the recording', async () => {
+  const told = (progress: readonly (readonly [number, number])[], answer: unknown) => ({
+    answers: (_rows: readonly unknown[], { heartbeat }: { readonly heartbeat: Context['heartbeat'] }) => {
+      heartbeat();
+      for (const [done, total] of progress) heartbeat({ done, total });
+      return [answer];
+    },
+  });
+  const diarizer = told(
+    [
+      [1, 4],
+      [4, 4],
+    ],
+    TURNS,
+  );
+  const nodes = { recognizer: told([[1, 2]], SPOKEN), diarizer };
+  const handler = await createTestHandler(ConversationTranscriber, { nodes });
+  const parts = await handler.stream(recording);
+  expect(parts.slice(0, -1)).toEqual([0.25, 1, 1.5].map((done) => ({ done, total: 2 })));
 });
 
 test('a piece of a sequence is refused', async () => {

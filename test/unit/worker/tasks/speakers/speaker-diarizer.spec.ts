@@ -1,5 +1,6 @@
 // The turns are compared with Python's in `test/browser/coverage.spec.ts`.
 import { expect, test } from '@playwright/test';
+import { TabServeError } from '../../../../../src/contract/errors.ts';
 import type { Params } from '../../../../../src/contract/handler.ts';
 import { createTestHandler } from '../../../../../src/worker.ts';
 import { halfEven } from '../../../../../src/worker/tasks/speakers/half-even.ts';
@@ -129,12 +130,20 @@ test('halves are rounded to even numbers', () => {
   expect([0.5, 1.5, 2.5, 2.4, 2.6, 3].map(halfEven)).toEqual([0, 2, 2, 2, 3, 3]);
 });
 
-const open = async (dims: readonly (number | null)[], frames: number, classes: number) =>
+const open = async (
+  dims: readonly (number | null)[],
+  frames: number,
+  classes: number,
+  onRun: () => void = () => undefined,
+) =>
   await createTestHandler(SpeakerDiarizer, {
     inputs: [{ name: 'x', dtype: 'float32', dims }],
-    outputs: () => ({
-      y: [Array.from({ length: frames }, () => Array.from({ length: classes }, (_, at) => (at === 0 ? 9 : 0)))],
-    }),
+    outputs: () => {
+      onRun();
+      return {
+        y: [Array.from({ length: frames }, () => Array.from({ length: classes }, (_, at) => (at === 0 ? 9 : 0)))],
+      };
+    },
   });
 const sound = { samples: new Float32Array(8000), sampleRate: 16_000 };
 
@@ -148,6 +157,32 @@ test('a stream says after each window how far the work is', async () => {
   const parts = await handler.stream({ samples: new Float32Array(3900), sampleRate: 16_000 });
   // Windows of 3,000 samples begin each 300: the last one is padded.
   expect(parts).toEqual([1, 2, 3, 4].map((done) => ({ done, total: 4 })).concat([[]] as never));
+});
+
+test('an abort ends the work after the window that is heard', async () => {
+  const controller = new AbortController();
+  let runs = -Infinity;
+  const handler = await open([1, 1, 3000], 8, 7, () => {
+    if (++runs === 2) controller.abort(new TabServeError('aborted', 'Nobody waits.'));
+  });
+  runs = 0;
+  const long = { samples: new Float32Array(30_000), sampleRate: 16_000 };
+  await expect(handler.handle([long], { signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' });
+  expect(runs).toBe(2);
+});
+
+test('a recording that cannot be read to its end fails alone, and is heard up to there', async () => {
+  const handler = await open([1, 1, 3000], 8, 7);
+  // Sound in memory is read in blocks: the first one is sound.
+  const damaged = { samples: new Float32Array(2 ** 18 + 10), sampleRate: 16_000 };
+  damaged.samples[2 ** 18] = NaN;
+  const before = handler.runs.length;
+  expect(await handler.handle([sound, damaged, sound], { params: { windowStep: 1 } })).toEqual([
+    [],
+    expect.objectContaining({ code: 'invalid-input', message: expect.stringContaining(`NaN at sample ${2 ** 18}`) }),
+    [],
+  ]);
+  expect(handler.runs.length - before).toBe(2 * 3 + Math.floor(2 ** 18 / 3000));
 });
 
 for (const [what, params, message] of [

@@ -116,6 +116,30 @@ test('handler.sampleRate counts instead of a rate that the files lack', async ()
   ]);
 });
 
+test('a stream says after each chunk how far the work is; an abort ends it after the chunk that is heard', async () => {
+  let runs = 0;
+  const controller = new AbortController();
+  const session = stubSession(
+    [{ name: 'input_values', dtype: 'float32', dims: [null, null] }],
+    [{ name: 'logits', dtype: 'float32', dims: [null, null, 3] }],
+    () => {
+      if (++runs === 6) controller.abort();
+      return { logits: { dtype: 'float32', dims: [1, 1, 3], data: Float32Array.of(0, 1, 0) } };
+    },
+  );
+  const files = Object.fromEntries(Object.entries(FILES).map(([name, json]) => [name, JSON.stringify(json)]));
+  const handler = new SpeechRecognizer();
+  await handler.initialize(createTestContext({ session, files }));
+  const given = { session, files, params: { chunkLength: 3 } };
+  const context = createTestContext(given);
+  // Chunks of three seconds begin each two.
+  await handler.handle([sound(8 * 16_000)], context);
+  expect(context.parts.map(({ part }) => part)).toEqual([1, 2, 3, 4].map((done) => ({ done, total: 4 })));
+  const aborted = handler.handle([sound(8 * 16_000)], createTestContext({ ...given, signal: controller.signal }));
+  await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
+  expect(runs).toBe(6);
+});
+
 // As `Wav2Vec2CTCTokenizer.from_pretrained(…).decode` of transformers 4.57.
 test('without a word delimiter, its usual text is a character', async () => {
   const frames = [

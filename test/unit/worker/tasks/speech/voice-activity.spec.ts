@@ -210,3 +210,21 @@ test('a long recording is alive: there is a heartbeat for each block that is rea
   });
   expect(beats).toBe(1 + 10);
 });
+
+test('a stream says after each second how far the work is, in windows of 32 ms', async () => {
+  const vad = await detector();
+  const parts = await vad.stream({ samples: bursts(3, 16_000), sampleRate: 16_000 });
+  expect(parts.slice(0, -1)).toEqual([31, 62, 93].map((done) => ({ done, total: 94 })));
+});
+
+test('a recording that cannot be read to its end fails alone; the others are heard to theirs', async () => {
+  const vad = await detector();
+  const samples = bursts(17, 16_000);
+  const damaged = samples.slice();
+  // In the second block of sound in memory.
+  damaged[2 ** 18 + 1] = Infinity;
+  const [good, bad] = [samples, damaged].map((one) => ({ samples: one, sampleRate: 16_000 }));
+  const [first, failed] = await vad.handle([good!, bad!]);
+  expect(failed).toMatchObject({ code: 'invalid-input', stage: 'preprocess' });
+  expect(first).toEqual(await vad.predict(good!));
+});
