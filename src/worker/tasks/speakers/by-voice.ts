@@ -1,6 +1,7 @@
 /** Finds who is the same person in several windows by the voice. */
 import { PredictionError, TabServeError } from '../../../contract/errors.js';
 import type { Context, NodeHandler } from '../../../contract/handler.js';
+import { pause } from '../../../shared/next-task.js';
 import type { SampleReader } from '../../audio/sample-reader.js';
 import type { HandlerOf } from '../../handlers/registry.js';
 import { voiceOf, type Frames, type LocalSpeaker, type Window } from './segmentation.js';
@@ -53,7 +54,7 @@ export async function byVoice(
       `The recording has ${known.length} voices in its windows, and the limit is ${MAX_VOICES}. Pass a shorter one, or set windowStep to 0.5.`,
     );
   if (known.length === 0) return local.map(() => -1);
-  const people = speakersOf(known, rules);
+  const people = await speakersOf(known, rules, () => pause(context));
   const numbers = new Map([...new Set(people)].map((person, number) => [person, number]));
   let next = 0;
   return vectors.map((vector) => (vector ? numbers.get(people[next++]!)! : -1));

@@ -10,43 +10,56 @@ export interface Merge {
   readonly size: number;
 }
 
+/** Vectors, or merges, between two chances for other work: they take some milliseconds of thousands of vectors. */
+const AT_ONCE = 8;
+
 /**
- * Merges the two clusters whose centroids are nearest, until one is left.
+ * Merges the two clusters whose centroids are nearest, until one is left. As scipy's, it is Müllner's generic algorithm
+ * (https://arxiv.org/abs/1109.2378): of most places it knows only that nothing is nearer than before, and looks for the
+ * nearest one when that may be the smallest distance of all.
  * @param vectors of one length, at least one
+ * @param onStep is called again and again, while it takes seconds
  * @returns the merges in their order, one fewer than there are vectors
  */
-export function centroidLinkage(vectors: readonly ArrayLike<number>[]): readonly Merge[] {
+export async function centroidLinkage(
+  vectors: readonly ArrayLike<number>[],
+  onStep: () => Promise<void>,
+): Promise<readonly Merge[]> {
   const count = vectors.length;
   // The squares of the distances between places, of which the first is the lower one.
   const squares = new Float32Array((count * (count - 1)) / 2);
   const at = (a: number, b: number): number =>
     a < b ? (a * (2 * count - a - 1)) / 2 + b - a - 1 : (b * (2 * count - b - 1)) / 2 + a - b - 1;
-  for (let a = 0; a < count; a++)
+  for (let a = 0; a < count; a++) {
     for (let b = a + 1; b < count; b++) squares[at(a, b)] = squareBetween(vectors[a]!, vectors[b]!);
+    if (a % AT_ONCE === 0) await onStep();
+  }
   const nodes = Array.from({ length: count }, (_, place) => place);
   const sizes = new Int32Array(count).fill(1);
-  // Of each place the nearest one after it.
+  // Of each place the nearest one after it, or −1 if it is to be found; and the square that no other one is below.
   const nearest = new Int32Array(count).fill(-1);
+  const bounds = new Float32Array(count).fill(Infinity);
   const findNearest = (place: number): void => {
-    nearest[place] = -1;
+    let [found, least] = [-1, Infinity];
     for (let other = place + 1; other < count; other++)
-      if (
-        sizes[other]! > 0 &&
-        (nearest[place]! < 0 || squares[at(place, other)]! < squares[at(place, nearest[place]!)]!)
-      )
-        nearest[place] = other;
+      if (sizes[other]! > 0 && (found < 0 || squares[at(place, other)]! < least)) {
+        found = other;
+        least = squares[at(place, other)]!;
+      }
+    nearest[place] = found;
+    bounds[place] = least;
   };
   for (let place = 0; place < count; place++) findNearest(place);
   const merges: Merge[] = [];
-  for (let step = 0; step < count - 1; step++) {
-    let a = -1;
+  const smallest = (): number => {
+    let best = -1;
     for (let place = 0; place < count; place++)
-      if (
-        sizes[place]! > 0 &&
-        nearest[place]! >= 0 &&
-        (a < 0 || squares[at(place, nearest[place]!)]! < squares[at(a, nearest[a]!)]!)
-      )
-        a = place;
+      if (sizes[place]! > 0 && bounds[place] !== Infinity && (best < 0 || bounds[place]! < bounds[best]!)) best = place;
+    return best;
+  };
+  for (let step = 0; step < count - 1; step++) {
+    let a = smallest();
+    for (; nearest[a]! < 0; a = smallest()) findNearest(a);
     const b = nearest[a]!;
     const between = squares[at(a, b)]!;
     const [first, second] = [sizes[a]!, sizes[b]!];
@@ -60,10 +73,14 @@ export function centroidLinkage(vectors: readonly ArrayLike<number>[]): readonly
       if (sizes[place] === 0 || place === b) continue;
       const mean = (first * squares[at(place, a)]! + second * squares[at(place, b)]!) / size;
       squares[at(place, b)] = mean - (first * second * between) / size ** 2;
-      if (nearest[place] === a || nearest[place] === b) findNearest(place);
-      else if (place < b && squares[at(place, b)]! < squares[at(place, nearest[place]!)]!) nearest[place] = b;
+      if (nearest[place] === a || nearest[place] === b) nearest[place] = -1;
+      if (place < b && squares[at(place, b)]! < bounds[place]!) {
+        nearest[place] = b;
+        bounds[place] = squares[at(place, b)]!;
+      }
     }
     findNearest(b);
+    if (step % AT_ONCE === 0) await onStep();
   }
   return merges;
 }

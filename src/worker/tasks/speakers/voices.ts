@@ -15,19 +15,31 @@ export interface VoiceRules {
 const MIN_SIZE = 12;
 const MIN_SHARE = 0.1;
 
-/** Returns the speaker of each vector, from 0 on. @param vectors at least one, of any length but 0 */
-export function speakersOf(vectors: readonly Float32Array[], rules: VoiceRules): readonly number[] {
+/**
+ * Returns the speaker of each vector, from 0 on.
+ * @param vectors at least one, of any length but 0
+ * @param onStep is called again and again: thousands of vectors take seconds
+ */
+export async function speakersOf(
+  vectors: readonly Float32Array[],
+  rules: VoiceRules,
+  onStep: () => Promise<void>,
+): Promise<readonly number[]> {
   const most = clamp(rules.most, vectors.length);
   if (most < 2) return vectors.map(() => 0);
-  const clusters = clustersBy(vectors.map(unit), { ...rules, most, least: clamp(rules.least, most) });
+  const clusters = await clustersBy(vectors.map(unit), { ...rules, most, least: clamp(rules.least, most) }, onStep);
   const centroids = meansOf(vectors, clusters);
   // Also those of which the centroids were made: pyannote has found that better.
   return vectors.map((vector) => mostSimilar(vector, centroids));
 }
 
 /** @param vectors of length 1 */
-function clustersBy(vectors: readonly Float64Array[], { threshold, least, most }: VoiceRules): readonly number[] {
-  const merges = centroidLinkage(vectors);
+async function clustersBy(
+  vectors: readonly Float64Array[],
+  { threshold, least, most }: VoiceRules,
+  onStep: () => Promise<void>,
+): Promise<readonly number[]> {
+  const merges = await centroidLinkage(vectors, onStep);
   const smallest = Math.min(MIN_SIZE, Math.max(1, halfEven(MIN_SHARE * vectors.length)));
   let clusters = clustersOf(merges, (_, distance) => distance <= threshold);
   const found = largeOf(clusters, smallest).length;
@@ -40,6 +52,7 @@ function clustersBy(vectors: readonly Float64Array[], { threshold, least, most }
     let [best, bestCount] = [merges.length, 1];
     for (const last of order) {
       if (merges[last]!.size < smallest) continue;
+      await onStep();
       const own = largeOf(
         clustersOf(merges, (place) => place <= last),
         smallest,

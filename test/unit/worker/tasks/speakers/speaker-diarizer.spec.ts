@@ -20,15 +20,18 @@ function windowOf(...frames: readonly (readonly number[])[]) {
   return { active, probabilities: Float32Array.from(active, (one) => (one === 1 ? 0.9 : 0.1)) };
 }
 
-test("centroid linkage is scipy's, also where a later distance is smaller", () => {
+test("centroid linkage is scipy's, also where a later distance is smaller", async () => {
   // linkage([[0, 0], [1, 0], [0.5, 0.9], [5, 5], [5, 6]], 'centroid'): the third distance is below the second.
-  const merges = centroidLinkage([
-    [0, 0],
-    [1, 0],
-    [0.5, 0.9],
-    [5, 5],
-    [5, 6],
-  ]);
+  const merges = await centroidLinkage(
+    [
+      [0, 0],
+      [1, 0],
+      [0.5, 0.9],
+      [5, 5],
+      [5, 6],
+    ],
+    async () => {},
+  );
   expect(merges.map(({ left, right, size }) => [Math.min(left, right), Math.max(left, right), size])).toEqual([
     [0, 1, 2],
     [2, 5, 3],
@@ -43,20 +46,45 @@ test("centroid linkage is scipy's, also where a later distance is smaller", () =
   expect(clusters.map((one) => clusters.indexOf(one))).toEqual([0, 0, 0, 3, 3]);
 });
 
-test('speakers: by the threshold, as many as wanted, and small groups go to similar ones', () => {
+test('speakers: by the threshold, as many as wanted, and small groups go to similar ones', async () => {
   const near = (x: number, y: number, count: number) =>
     Array.from({ length: count }, (_, at) => Float32Array.of(x + at / 100, y));
   const vectors = [...near(1, 0, 10), ...near(0, 1, 10), ...near(0.6, 0.8, 1)];
   const rules = { threshold: 0.5, least: 1, most: Infinity };
-  const people = speakersOf(vectors, rules);
+  const ask = async (own: readonly Float32Array[], changes: object = {}) =>
+    await speakersOf(own, { ...rules, ...changes }, async () => {});
+  const people = await ask(vectors);
   expect(new Set(people.slice(0, 10)).size).toBe(1);
   // Of 21 vectors, a group of one is too small: it goes to the second one.
   expect(people[20]).toBe(people[10]);
   expect(new Set(people).size).toBe(2);
-  expect(new Set(speakersOf(vectors, { ...rules, threshold: 2 })).size).toBe(1);
-  expect(new Set(speakersOf(vectors, { ...rules, threshold: 2, least: 2 })).size).toBe(2);
-  expect(new Set(speakersOf(vectors, { ...rules, most: 1 })).size).toBe(1);
-  expect(speakersOf(vectors.slice(0, 1), rules)).toEqual([0]);
+  expect(new Set(await ask(vectors, { threshold: 2 })).size).toBe(1);
+  expect(new Set(await ask(vectors, { threshold: 2, least: 2 })).size).toBe(2);
+  expect(new Set(await ask(vectors, { most: 1 })).size).toBe(1);
+  expect(await ask(vectors.slice(0, 1))).toEqual([0]);
+});
+
+test('vectors give the merges of the nearest centroids, found one by one', async () => {
+  // Numbers of a congruential generator, around four points.
+  let seed = 1;
+  const next = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const vectors = Array.from({ length: 250 }, (_, at) => [(at % 4) * 2 + next(), ((at % 4) % 2) * 3 + next(), next()]);
+  const merges = await centroidLinkage(vectors, async () => {});
+  let clusters = vectors.map((centroid, node) => ({ node, centroid, size: 1 }));
+  for (const [step, { left, right, distance, size }] of merges.entries()) {
+    const [one, other] = [left, right].map((node) => clusters.find((cluster) => cluster.node === node)!);
+    const between = (a: readonly number[], b: readonly number[]) => Math.hypot(...a.map((value, at) => value - b[at]!));
+    const least = Math.min(
+      ...clusters.flatMap((a, at) => clusters.slice(at + 1).map((b) => between(a.centroid, b.centroid))),
+    );
+    expect(distance).toBeCloseTo(least, 5);
+    expect(between(one!.centroid, other!.centroid)).toBeCloseTo(distance, 5);
+    const centroid = one!.centroid.map((value, at) => (value * one!.size + other!.centroid[at]! * other!.size) / size);
+    clusters = [
+      ...clusters.filter((cluster) => cluster !== one && cluster !== other),
+      { node: 250 + step, centroid, size },
+    ];
+  }
 });
 
 test('classes are nobody, each speaker, and each two at once', () => {
