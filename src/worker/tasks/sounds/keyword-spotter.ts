@@ -97,6 +97,8 @@ const STEPS_AT_ONCE = 10;
  * The model is the keyword's file, such as `hey_jarvis_v0.1.onnx`. The nodes `melspectrogram` and `embedding` are the
  * models that all keywords share, `melspectrogram.onnx` and `embedding_model.onnx`. A model of one keyword has the
  * archive's name as label; one of several has those of `index_to_name.json` or `handler.labels`.
+ *
+ * `client.stream` yields `{ done, total }`, in steps, after each ten of them.
  * @answer `{ detections: [{ label, time, score }, …], scores: { LABEL: [score, …] } }`, in seconds; in a sequence, of
  *   what this piece adds
  */

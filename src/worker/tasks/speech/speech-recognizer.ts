@@ -70,6 +70,8 @@ export interface SpeechRecognizerConfig extends AudioHandlerConfig {
  * `chunk_length_s`; of a transducer, they are joined in the longest pause that both have heard. The rows of a batch run
  * one after the other, so that padding changes no answer.
  *
+ * `client.stream` yields `{ done, total }` after each chunk.
+ *
  * A request of a sequence is a piece of a live recording, of any length, and its answer says which words are final.
  *
  * It reads `vocab.json` (or `tokenizer.json`), `tokenizer_config.json`, `preprocessor_config.json` and `config.json` of
