@@ -67,6 +67,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'contract/audio.': 'speech',
   'shared/audio-format.': 'speech',
   'worker/handlers/audio-handler.': 'speech',
+  'worker/handlers/recording': 'speech',
   'worker/handlers/live-speech.': 'speech',
   'worker/outputs/live-words.': 'speech',
   'worker/handlers/speech-files.': 'speech',
