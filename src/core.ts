@@ -70,6 +70,7 @@ export type {
   TorchServeClassification,
 } from './worker/outputs/classification.js';
 export type { SpeechEvent, SpeechSegment } from './worker/tasks/speech/speech.js';
+export type { HearingProgress } from './contract/hearing-progress.js';
 export type { SpokenAudio, SpokenPart, SpokenTurn } from './contract/spoken-text.js';
 export type { Embedding, Pooling } from './worker/outputs/embedding.js';
 export type { ReadText } from './worker/tasks/ocr/ctc.js';

@@ -74,6 +74,7 @@ export type {
   TorchServeMap,
 } from './worker/tasks/segmentation/segment.js';
 export type { SpeechEvent, SpeechSegment } from './worker/tasks/speech/speech.js';
+export type { HearingProgress } from './contract/hearing-progress.js';
 export type { SpokenAudio, SpokenPart, SpokenTurn } from './contract/spoken-text.js';
 export type { Embedding, Pooling } from './worker/outputs/embedding.js';
 export type { Picture } from './worker/outputs/picture.js';

@@ -146,6 +146,38 @@ test('live words: a final one is never taken back, and a lost worker costs none 
   expect(interims.at(-1)).toBe('');
 });
 
+test('how far a recording is heard, and its text, when the worker is lost at the end: another one begins again @once', async ({
+  open,
+}) => {
+  const page = await open();
+  const { whole, lost, recovered } = await page.evaluate(async (url) => {
+    const file = await (await fetch(url)).blob();
+    const client = window.tabserve.connect(window.workers.faultyRecognizer, {
+      model: '/test/models/tasks/speech-wav2vec2/',
+      backends: ['wasm'],
+    });
+    await client.initialize();
+    let recovered = 0;
+    client.on('recover', () => recovered++);
+    const streamed = async (fault: { readonly params?: object }) => {
+      const parts: unknown[] = [];
+      const params = { ...fault.params, chunkLength: 3 };
+      for await (const part of client.stream(file as never, { ...fault, params } as never)) parts.push(part);
+      return parts;
+    };
+    const whole = await streamed({});
+    const lost = await streamed(window.fault('close', 'postprocess', 1));
+    await client.dispose();
+    return { whole, lost, recovered };
+  }, '/models/vad/samples/platform.wav');
+  const progress = whole.slice(0, -1) as readonly { readonly done: number; readonly total: number }[];
+  expect(progress.map(({ done }) => done)).toEqual(progress.map((_, at) => at + 1));
+  expect(new Set(progress.map(({ total }) => total))).toEqual(new Set([progress.length]));
+  expect(progress.length).toBeGreaterThan(3);
+  expect(recovered).toBe(1);
+  expect(lost).toEqual([...progress, ...whole]);
+});
+
 test('native WebGPU computes Silero VAD wrongly: it is found out, and WASM serves @full', async ({ open, backend }) => {
   test.skip(backend !== 'webgpu', 'about WebGPU');
   // The layer that is wrong in it is compared in `proof.spec.ts`: conv1d.

@@ -88,7 +88,6 @@ const MAX_LIVE_SECONDS = 30;
 export class SpeechToText extends EncoderDecoderHandler<AudioInput, SpeechSettings, SpeechPrompt> {
   declare readonly paramsType?: SpeechToTextParams;
   declare readonly sequenceResultType?: LiveText;
-  declare readonly partType?: string;
   declare readonly configType?: GenerationConfig & Pick<AudioHandlerConfig, 'maxDuration'>;
 
   static override readonly takes: InputKind = 'audio';
