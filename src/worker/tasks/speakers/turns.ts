@@ -46,11 +46,11 @@ export function turnsOf(
 ): readonly SpeakerTurn[] {
   const { step, offset, sampleRate } = frames;
   const scores = aggregate(windows, local, identities, frames);
-  const speaking = chosen(scores, most);
+  choose(scores, most);
   // The middle of a frame.
   const timeOf = (frame: number): number => (frame * step + (offset + step) / 2) / sampleRate;
-  const turns = Array.from({ length: scores.people }, (_, person) =>
-    joined(runsOf(speaking, scores, person), (last, next) => timeOf(next.from) - timeOf(last.to) < minDurationOff)
+  const turns = scores.people.flatMap((scored, person) =>
+    joined(runsOf(scored, scores.counts.length), (last, next) => timeOf(next.from) - timeOf(last.to) < minDurationOff)
       .map(({ from, to, sum, frames: count }) => ({
         person,
         start: timeOf(from),
@@ -58,7 +58,7 @@ export function turnsOf(
         score: sum / count,
       }))
       .filter(({ start, end }) => end > start && end - start >= minDurationOn),
-  ).flat();
+  );
   const ordered = turns.sort((a, b) => a.start - b.start || a.end - b.end);
   const names = new Map([...new Set(ordered.map(({ person }) => person))].map((person, at) => [person, nameOf(at)]));
   return ordered.map(({ person, ...turn }) => ({ speaker: names.get(person)!, ...turn }));
@@ -80,15 +80,22 @@ function nameOf(index: number): string {
   return `SPEAKER_${String(index).padStart(2, '0')}`;
 }
 
-/** What all windows say of each frame of the recording. */
-interface Scores {
-  readonly people: number;
-  /** How many people speak. */
-  readonly counts: Uint8Array;
-  /** In how many windows each speaks, `[frames, people]`. */
+/** What the windows say of a person, from the first frame of the first one that knows the person on. */
+interface Scored {
+  readonly from: number;
+  /** In how many windows the person speaks, frame by frame. */
   readonly votes: Uint16Array;
-  /** The mean probability of each. */
+  /** The mean probability that the person speaks. */
   readonly probabilities: Float32Array;
+  /** Whether the person is one of those who speak: 1 or 0. */
+  readonly speaking: Uint8Array;
+}
+
+/** What all windows say of the recording. */
+interface Scores {
+  /** How many people speak, frame by frame. */
+  readonly counts: Uint8Array;
+  readonly people: readonly Scored[];
 }
 
 function aggregate(
@@ -97,69 +104,89 @@ function aggregate(
   identities: readonly number[],
   { window, windowStep, step, count }: Frames,
 ): Scores {
-  const people = Math.max(-1, ...new Set(identities)) + 1;
   const total = halfEven((window + (windows.length - 1) * windowStep) / step) + 1;
+  const startOf = (index: number): number => halfEven((index * windowStep) / step);
   const [sums, covered, counts] = [new Float32Array(total), new Float32Array(total), new Uint8Array(total)];
-  const [votes, probabilities] = [new Uint16Array(total * people), new Float32Array(total * people)];
+  const people = spansOf(local, identities).map(([first, last]): Scored => {
+    const from = startOf(first);
+    const length = Math.min(total, startOf(last) + count) - from;
+    return {
+      from,
+      votes: new Uint16Array(length),
+      probabilities: new Float32Array(length),
+      speaking: new Uint8Array(length),
+    };
+  });
   let next = 0;
   for (const [index, { active, probabilities: own }] of windows.entries()) {
-    const start = halfEven((index * windowStep) / step);
+    const start = startOf(index);
     const speakers = active.length / count;
-    const known: (readonly [speaker: number, person: number])[] = [];
-    for (; local[next]?.window === index; next++) known.push([local[next]!.speaker, identities[next]!]);
-    const [isHeard, likeliest] = [new Uint8Array(people), new Float32Array(people)];
+    // The window's speakers by the person that they are.
+    const known = new Map<number, number[]>();
+    for (; local[next]?.window === index; next++) {
+      const person = identities[next]!;
+      if (person >= 0) known.set(person, [...(known.get(person) ?? []), local[next]!.speaker]);
+    }
     for (let frame = 0; frame < count && start + frame < total; frame++) {
       const at = start + frame;
       covered[at]! += 1;
       for (let speaker = 0; speaker < speakers; speaker++) sums[at]! += active[frame * speakers + speaker]!;
-      isHeard.fill(0);
-      likeliest.fill(0);
-      for (const [speaker, person] of known) {
-        if (person < 0) continue;
-        const place = frame * speakers + speaker;
-        isHeard[person] = Math.max(isHeard[person]!, active[place]!);
-        likeliest[person] = Math.max(likeliest[person]!, own[place]!);
-      }
-      for (let person = 0; person < people; person++) {
-        votes[at * people + person]! += isHeard[person]!;
-        probabilities[at * people + person]! += likeliest[person]!;
+      for (const [person, members] of known) {
+        const { from, votes, probabilities } = people[person]!;
+        let [isHeard, likeliest] = [0, 0];
+        for (const speaker of members) {
+          const place = frame * speakers + speaker;
+          isHeard = Math.max(isHeard, active[place]!);
+          likeliest = Math.max(likeliest, own[place]!);
+        }
+        votes[at - from]! += isHeard;
+        probabilities[at - from]! += likeliest;
       }
     }
   }
-  for (let at = 0; at < total; at++) {
-    if (covered[at] === 0) continue;
-    counts[at] = halfEven(sums[at]! / covered[at]!);
-    for (let person = 0; person < people; person++) probabilities[at * people + person]! /= covered[at]!;
-  }
-  return { people, counts, votes, probabilities };
+  for (let at = 0; at < total; at++) if (covered[at]! > 0) counts[at] = halfEven(sums[at]! / covered[at]!);
+  for (const { from, probabilities } of people)
+    for (let at = 0; at < probabilities.length; at++)
+      if (covered[from + at]! > 0) probabilities[at]! /= covered[from + at]!;
+  return { counts, people };
 }
 
-/** Returns who speaks in each frame: as many as do on average, those with the most votes. */
-function chosen({ people, counts, votes }: Scores, most: number): Uint8Array {
-  const speaking = new Uint8Array(votes.length);
-  for (const [frame, count] of counts.entries()) {
-    const start = frame * people;
+/** Returns the first and the last window of each person. */
+function spansOf(
+  local: readonly LocalSpeaker[],
+  identities: readonly number[],
+): readonly (readonly [number, number])[] {
+  const spans: (readonly [number, number])[] = [];
+  for (const [at, { window }] of local.entries()) {
+    const person = identities[at]!;
+    if (person >= 0) spans[person] = [spans[person]?.[0] ?? window, window];
+  }
+  return spans;
+}
+
+/** Sets who speaks in each frame: as many as do on average, those with the most votes. */
+function choose({ counts, people }: Scores, most: number): void {
+  for (const [frame, count] of counts.entries())
     for (let left = Math.min(count, most); left > 0; left--) {
-      let best = -1;
-      for (let at = start; at < start + people; at++)
-        if (speaking[at] === 0 && votes[at]! > (best < 0 ? 0 : votes[best]!)) best = at;
-      if (best < 0) break;
-      speaking[best] = 1;
+      let [best, votes]: [Scored | undefined, number] = [undefined, 0];
+      for (const person of people) {
+        const at = frame - person.from;
+        if (person.speaking[at] === 0 && person.votes[at]! > votes) [best, votes] = [person, person.votes[at]!];
+      }
+      if (!best) break;
+      best.speaking[frame - best.from] = 1;
     }
-  }
-  return speaking;
 }
 
-/** Returns when a person speaks. */
-function runsOf(speaking: Uint8Array, { people, counts, probabilities }: Scores, person: number): readonly Run[] {
+/** Returns when a person speaks. @param frames of the recording */
+function runsOf({ from: start, speaking, probabilities }: Scored, frames: number): readonly Run[] {
   const runs: Run[] = [];
-  const { length } = counts;
-  for (let from = 0; from < length; from++) {
-    if (speaking[from * people + person] === 0) continue;
+  for (let from = 0; from < speaking.length; from++) {
+    if (speaking[from] === 0) continue;
     let [to, sum] = [from, 0];
-    for (; to < length && speaking[to * people + person] === 1; to++) sum += probabilities[to * people + person]!;
+    for (; speaking[to] === 1; to++) sum += probabilities[to]!;
     // The last frame has none after it.
-    runs.push({ from, to: Math.min(to, length - 1), sum, frames: to - from });
+    runs.push({ from: start + from, to: Math.min(start + to, frames - 1), sum, frames: to - from });
     from = to;
   }
   return runs;
