@@ -65,8 +65,8 @@ export function failUnreadable(reader: SampleReader, error: unknown, index: numb
 }
 
 /**
- * Tells how far the work on a recording is, the page and a workflow, and lets other work of the worker run. If the worker is lost, another one
- * begins again.
+ * Tells the page and a workflow how far the work on a recording is, and lets other work of the worker run. If the worker
+ * is lost, another one begins again.
  * @throws the abort error, if nobody waits for the answer any more
  */
 export async function report(progress: HearingProgress, index: number, context: Context): Promise<void> {
