@@ -5,14 +5,13 @@
  * `npm run release -- VERSION --publish` changes nothing, checks the same, and publishes both with provenance. CI runs it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildCreate } from './build/create.mjs';
+import { ownRepository, packBoth } from './release/pack.mjs';
 import { obstacles, releasedChangelog, withVersion } from './release/texts.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const packed = `${root}dist-create`;
 const { values, positionals } = parseArgs({ options: { publish: { type: 'boolean' } }, allowPositionals: true });
 const [version] = positionals;
 if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? '')) fail('Usage: npm run release -- VERSION [--publish]');
@@ -37,14 +36,7 @@ run('npm', 'run', 'generate');
 run('npx', 'playwright', 'test', '--project=packaging', 'package.spec', 'create.spec', 'size.spec');
 run('npm', 'run', 'consumers', '--', 'published');
 
-rmSync(packed, { recursive: true, force: true });
-mkdirSync(packed, { recursive: true });
-await buildCreate(`${packed}/package`);
-for (const source of ['.', `${packed}/package`]) run('npm', 'pack', source, '--silent', '--pack-destination', packed);
-const tarballs = readdirSync(packed)
-  .filter((name) => name.endsWith('.tgz'))
-  // create-tabserve names a version of tabserve, which must be there.
-  .toSorted((a, b) => b.localeCompare(a));
+const tarballs = await packBoth(`${root}dist-create`, ownRepository());
 
 if (values.publish) {
   const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
@@ -68,6 +60,7 @@ function whyNot() {
   return obstacles({
     version,
     manifest: JSON.parse(read('package.json')),
+    repository: ownRepository(),
     changelog: read('CHANGELOG.md'),
     pages: Object.fromEntries(pages.filter((path) => path.endsWith('.md')).map((path) => [path, read(path)])),
     env: process.env,

@@ -11,7 +11,7 @@ import { runnerImport } from 'vite';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Fields that both packages have. */
-const SHARED = new Set(['version', 'license', 'engines', 'repository', 'homepage', 'bugs', 'author']);
+const SHARED = new Set(['version', 'license', 'author', 'engines']);
 
 /** Writes the package's folder. @param {string} folder */
 export async function buildCreate(folder) {

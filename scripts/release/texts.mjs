@@ -47,12 +47,13 @@ export function withVersion(text, version) {
  * @param {object} about
  * @param {string} about.version
  * @param {Readonly<Record<string, unknown>>} about.manifest of the package
+ * @param {string | undefined} about.repository its address
  * @param {string} about.changelog
  * @param {Readonly<Record<string, string>>} about.pages texts for users, by their paths
  * @param {Readonly<Record<string, string | undefined>>} about.env
  * @param {boolean} about.isClean whether everything is committed
  */
-export function obstacles({ version, manifest, changelog, pages, env, isClean }) {
+export function obstacles({ version, manifest, repository, changelog, pages, env, isClean }) {
   const unpublished = Object.entries(pages).filter(([, text]) =>
     /not published yet|No version is published/.test(text),
   );
@@ -62,7 +63,11 @@ export function obstacles({ version, manifest, changelog, pages, env, isClean })
       : [`package.json has the version ${manifest.version}: npm run release -- ${version}`]),
     ...(changesOf(changelog, version) ? [] : [`CHANGELOG.md has no day for ${version}: npm run release -- ${version}`]),
     ...unpublished.map(([path]) => `${path} says that the package is not published yet: change that sentence`),
-    ...(manifest.repository ? [] : ['package.json has no "repository", which provenance is proof of']),
+    ...(repository
+      ? []
+      : [
+          'the address of the repository is not known, which the packages name and provenance proves: git remote add origin URL',
+        ]),
     ...(isClean ? [] : ['there are changes that are not committed']),
     ...(env['ACTIONS_ID_TOKEN_REQUEST_URL'] || env['SIGSTORE_ID_TOKEN']
       ? []

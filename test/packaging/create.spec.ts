@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { list, node, sizes, temporary } from './app.ts';
+import { list, node, sizes, temporary, unpack } from './app.ts';
 import { expect, test } from './fixtures.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -50,6 +50,37 @@ test('create-tabserve: our version, what its apps need, and an app by its comman
     await expect(node(folder, 'package/main.js', 'other', '--templat', 'chat')).rejects.toThrow(
       '--templat is no flag; probably --template is meant. Try: npm create tabserve -- --help',
     );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('both packages, as they are published, name the repository in which the workflow runs @full', async () => {
+  const folder = temporary();
+  try {
+    const { version, author } = readJson(root('package.json')) as { version: string; author: string };
+    const names = ['tabserve', 'create-tabserve'];
+    const { stdout } = await promisify(execFile)('node', [root('scripts/release/pack.mjs'), folder], {
+      env: { ...process.env, GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'owner/name' },
+    });
+    expect(stdout.trim().split('\n')).toEqual(names.map((name) => `${name}-${version}.tgz`));
+    for (const name of names) {
+      const tarball = join(folder, `${name}-${version}.tgz`);
+      await unpack(tarball, folder);
+      expect(readJson(join(folder, 'package/package.json'))).toMatchObject({
+        name,
+        version,
+        author,
+        repository: { type: 'git', url: 'git+https://github.example/owner/name.git' },
+        homepage: 'https://github.example/owner/name#readme',
+        bugs: { url: 'https://github.example/owner/name/issues' },
+      });
+      // What is packed of the copy is what is packed of the repository.
+      expect(await list(tarball)).toContain(name === 'tabserve' ? 'dist/index.js' : 'templates/common/_gitignore');
+      rmSync(join(folder, 'package'), { recursive: true });
+    }
+    expect(author).toBe('The TabServe developers');
+    expect(readJson(root('package.json'))).not.toHaveProperty('repository');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

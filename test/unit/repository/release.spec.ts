@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { repositoryOf, withRepository } from '../../../scripts/release/repository.mjs';
 import { changesOf, obstacles, releasedChangelog, withVersion } from '../../../scripts/release/texts.mjs';
 
 const text = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -47,7 +48,8 @@ test('the version is set in the manifest and in the lock file, and those of othe
 test('what stands in the way of publishing is named', () => {
   const ready = {
     version: '1.0.0',
-    manifest: { version: '1.0.0', repository: 'github:o/r' },
+    manifest: { version: '1.0.0' },
+    repository: 'https://example.org/o/r',
     changelog: CHANGELOG,
     pages: { 'README.md': 'npm install tabserve' },
     env: { NODE_AUTH_TOKEN: 't', ACTIONS_ID_TOKEN_REQUEST_URL: 'https://example.com' },
@@ -56,12 +58,33 @@ test('what stands in the way of publishing is named', () => {
   expect(obstacles(ready)).toEqual([]);
   for (const [change, words] of [
     [{ version: '1.1.0' }, 'package.json has the version 1.0.0'],
-    [{ version: '1.1.0', manifest: { ...ready.manifest, version: '1.1.0' } }, 'CHANGELOG.md has no day'],
+    [{ version: '1.1.0', manifest: { version: '1.1.0' } }, 'CHANGELOG.md has no day'],
     [{ pages: { 'README.md': 'the package is not published yet' } }, 'README.md says'],
-    [{ manifest: { version: '1.0.0' } }, 'repository'],
+    [{ repository: undefined }, 'the address of the repository is not known'],
     [{ isClean: false }, 'not committed'],
     [{ env: { NODE_AUTH_TOKEN: 't' } }, 'provenance is signed'],
     [{ env: { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://example.com' } }, 'NODE_AUTH_TOKEN is missing'],
   ] as const)
     expect(obstacles({ ...ready, ...change })[0]).toContain(words);
+});
+
+test('the repository is that of the CI, otherwise that of the remote, and a token in it is left out', () => {
+  const github = { GITHUB_SERVER_URL: 'https://github.com', GITHUB_REPOSITORY: 'owner/name' };
+  expect(repositoryOf(github, 'git@example.org:other/name.git\n')).toBe('https://github.com/owner/name');
+  for (const remote of [
+    'https://example.org/owner/name',
+    'https://example.org/owner/name.git\n',
+    'https://somebody:secret@example.org/owner/name.git',
+    'git@example.org:owner/name.git',
+    'ssh://git@example.org:2222/owner/name.git',
+    'ssh://git@example.org/owner/name/',
+  ])
+    expect(repositoryOf({}, remote), remote).toBe('https://example.org/owner/name');
+  expect(repositoryOf({}, 'https://example.org/group/part/name.git')).toBe('https://example.org/group/part/name');
+  for (const remote of ['', '/home/somebody/name.git', '../name.git', 'file:///srv/name.git', 'C:\\name'])
+    expect(repositoryOf({}, remote), remote).toBeUndefined();
+});
+
+test('a manifest without an address stays as it is', () => {
+  expect(withRepository({ name: 'a' }, undefined)).toEqual({ name: 'a' });
 });
