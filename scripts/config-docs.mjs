@@ -1,11 +1,11 @@
-// Makes docs/model-config.schema.json, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
+// Makes docs/model-config.schema.json, the pages of methods, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
 // of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. It is
 // the first part of `npm run generate`, which is run after every change of one of these; unit tests compare.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ROOMS } from './lint/rooms.mjs';
-import { methodSections } from './method-docs.mjs';
+import { methodPages, methodSections } from './method-docs.mjs';
 import { paramSchemas, settingTexts } from './param-schemas.mjs';
 import { handlerSources, taskLists } from './task-lists.mjs';
 import { SPECS } from './tests/map.mjs';
@@ -13,9 +13,9 @@ import { SPECS } from './tests/map.mjs';
 const ROOT = new URL('../', import.meta.url);
 const SCHEMA = new URL('../docs/model-config.schema.json', import.meta.url);
 const DOCS = new URL('../docs/', import.meta.url);
-/** The pages for users, by their paths from docs/. */
+/** The pages for users, by their paths from docs/, without those that are made as a whole. */
 const WRITTEN = readdirSync(DOCS, { recursive: true })
-  .filter((name) => /^(?!decisions).*\.md$/.test(name))
+  .filter((name) => /^(?!decisions|methods\/).*\.md$/.test(name))
   .toSorted();
 /** The pages that have such tables, by their paths from docs/. */
 export const PAGES = [...WRITTEN, '../ARCHITECTURE.md', '../CONTRIBUTING.md'].filter((name) =>
@@ -435,6 +435,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const page = new URL(`../docs/${name}`, import.meta.url);
     await writeFile(page, withTables(await readFile(page, 'utf8'), tables));
   }
+  rmSync(new URL('methods/', DOCS), { recursive: true, force: true });
+  mkdirSync(new URL('methods/', DOCS));
+  for (const [path, text] of Object.entries(methodPages())) await writeFile(new URL(path, ROOT), text);
   const pages = ['README.md', 'CONTRIBUTING.md', ...WRITTEN.map((name) => `docs/${name}`)];
   for (const name of pages) {
     const page = new URL(name, ROOT);

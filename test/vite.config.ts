@@ -19,7 +19,7 @@ const scriptsIn = (folder: string): string[] =>
 const ENTRIES = [
   ...scriptsIn('test/browser/pages'),
   ...scriptsIn('test/browser/workers'),
-  ...['', '/tasks', '/from'].flatMap((folder) => scriptsIn(`test/readme${folder}`)),
+  ...['', '/tasks', '/from', '/methods'].flatMap((folder) => scriptsIn(`test/readme${folder}`)),
   'test/browser/cache/stores.worker.ts',
   'src/index.ts',
   'src/worker/default.worker.ts',

@@ -28,7 +28,11 @@ export async function packBoth(folder, repository) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const pack = (source) =>
-    execFileSync('npm', ['pack', source, '--silent', '--pack-destination', folder], { cwd: root, encoding: 'utf8', shell });
+    execFileSync('npm', ['pack', source, '--silent', '--pack-destination', folder], {
+      cwd: root,
+      encoding: 'utf8',
+      shell,
+    });
   // The manifest of the repository stays as it is: a copy of what it packs gets the address.
   const first = join(folder, pack('.').trim());
   execFileSync('tar', ['-xzf', first, '-C', folder]);

@@ -104,6 +104,7 @@ export const SPECS = {
   'test/models/tasks/': { unit: ['unit/worker/host/nearest-handler.spec.ts'], wasm: ['coverage'] },
   'test/readme/': { unit: ['readme'], wasm: ['readme'], node: ['readme'] },
   'test/readme/from/': { unit: ['readme'], wasm: ['samples'] },
+  'test/readme/methods/': { unit: ['readme', 'unit/repository'], wasm: ['methods'] },
   'test/readme/tasks/': { unit: ['readme'], wasm: ['samples'] },
   'test/unit/support/': { unit: ['unit'] },
 };

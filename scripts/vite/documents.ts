@@ -31,6 +31,13 @@ export function documentFiles(): readonly DocumentFile[] {
   const named = Array.from(index.matchAll(/^- \*\*(.+?)\*\*(.*)$/gm), ([, group, links]) =>
     Array.from(links!.matchAll(/\(docs\/([\w/-]+)\.md\)/g), ([, name]) => ({ name: name!, group: group! })),
   ).flat();
+  // The pages of methods are in the order of their own index.
+  const [, ...sections] = text('docs/methods.md').split(/^## /m);
+  for (const section of sections) {
+    const group = `Reference · ${section.split('\n')[0]!}`;
+    const names = Array.from(section.matchAll(/\((methods\/[\w-]+)\.md\)/g), ([, name]) => name!);
+    named.push(...names.map((name) => ({ name, group })));
+  }
   const others = docs.filter((name) => !named.some((one) => one.name === name));
   const ordered = [...named, ...others.map((name) => ({ name, group: REPOSITORY }))];
   return [

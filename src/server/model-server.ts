@@ -62,6 +62,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   /**
    * Registers a version of a model: a client, which is initialized and stays the caller's, or a model's location, which
    * is given to `load`. Resolves when the version takes requests. A model's first version is its default.
+   * @param model a URL, what else `load` takes, or a client
    * @throws `invalid-input` for a version that is registered or being loaded, for a wrong name or version, and without
    *   `load`; `disposed`; what `load` and `Client.describe` throw
    */
@@ -106,6 +107,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
   /**
    * Changes the number of workers of a version, the default if none is given: loads it once more, sends new requests
    * there, and disposes of its former client when that has answered its requests. TorchServe's scale API.
+   * @param workers how many there are at least, and at most
    * @throws `model-not-found`; `unsupported` for a version that was registered as a client; `invalid-input` if
    *   another call has scaled it meanwhile; `disposed`; what `load` throws
    */
@@ -187,6 +189,7 @@ export class ModelServer<Load extends LoadModel = LoadModel> implements AsyncDis
    * error, and the others are registered: requests to it are answered with 503, and it stays in `snapshot` until it is
    * registered or unregistered. If it is the default, it stays that, and requests without a version are answered so too,
    * until `setDefault` names another version.
+   * @param models what `snapshot` returned
    * @throws `disposed`
    */
   async restore(models: readonly RegisteredLocation[]): Promise<readonly FailedModel[]> {

@@ -18,6 +18,7 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
       'LICENSE',
       'package.json',
       'docs/handlers.md',
+      'docs/methods/client-predict.md',
       'docs/skill/SKILL.md',
       'docs/tasks/segment.md',
       'docs/model-config.schema.json',
@@ -29,7 +30,7 @@ test('the tarball holds the build, the license and nothing of ours besides', asy
   expect(
     files.filter(
       (file) =>
-        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/((tasks\/)?[a-z-]+\.md|skill\/SKILL\.md|model-config\.schema\.json|grafana\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
+        !/^(dist\/.*\.(js|d\.ts)|dist\/standalone\/NOTICE\.txt|docs\/(((tasks|methods)\/)?[a-z-]+\.md|skill\/SKILL\.md|model-config\.schema\.json|grafana\.json)|CHANGELOG\.md|LICENSE|README\.md|package\.json)$/.test(
           file,
         ),
     ),

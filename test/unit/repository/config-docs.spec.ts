@@ -3,6 +3,7 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { expect, test } from '@playwright/test';
 import { load } from 'js-yaml';
 import { ADVICE, configSchema, PAGES, tablesOf, withTables } from '../../../scripts/config-docs.mjs';
+import { methodPages } from '../../../scripts/method-docs.mjs';
 import { paramSchemas } from '../../../scripts/param-schemas.mjs';
 import { taskLists } from '../../../scripts/task-lists.mjs';
 import * as budget from '../../../src/page/workers/budget.ts';
@@ -43,6 +44,17 @@ test('the published schema and the tables of the pages are those of the code', a
   expect(published, advice).toEqual(JSON.parse(JSON.stringify(await configSchema(modules, described))));
   const tables = await tablesOf(modules, described);
   for (const page of PAGES) expect(text(`docs/${page}`), advice).toBe(withTables(text(`docs/${page}`), tables));
+});
+
+test('the page of each method is that of its docblock and its types, and is in the index', () => {
+  const pages = methodPages();
+  const paths = readdirSync(new URL('docs/methods', root)).map((name) => `docs/methods/${name}`);
+  expect(paths.toSorted()).toEqual(Object.keys(pages).toSorted());
+  const index = text('docs/methods.md');
+  for (const [path, page] of Object.entries(pages)) {
+    expect(text(path), 'npm run generate makes it anew').toBe(page);
+    expect(index).toContain(`](${path.replace('docs/', '')}): `);
+  }
 });
 
 test('what is known of a handler before its class is loaded is what the class says', async () => {
