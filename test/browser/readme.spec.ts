@@ -86,6 +86,8 @@ for (const [file, expected] of [
   ['failures.ts', [/^false$/, /^image-decode in preprocess$/, /^aborted false$/]],
   ['even.ts', [/^odd$/, /^image-decode in preprocess$/]],
   ['eager.ts', [/^probably a three$/, /^\["three"/]],
+  // This browser has no WebNN, so the next backend serves.
+  ['webnn.ts', [/^wasm ?(undefined)?$/]],
 ] as const) {
   test(`snippet ${file} @once${SHOWN_ELSEWHERE.has(file) ? ' @full' : ''}`, async ({ page }) => {
     const lines: (string | Promise<string>)[] = [];
@@ -160,6 +162,202 @@ test('snippet trusted-types.ts @once', async ({ page, baseURL }) => {
   expect(errors).toEqual([]);
   const plainly = page.evaluate(async () => void (await navigator.serviceWorker.register('/other.js')));
   await expect(plainly).rejects.toThrow(/TypeError.*(TrustedScriptURL|Sink type mismatch)/);
+});
+
+test('snippet caching.ts: the files of a model are listed, counted, and deleted @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  // An earlier visit, whose files have been stored: they are written while the model already answers.
+  await page.evaluate(async () => {
+    const { load } = (await import('/src/index.ts' as string)) as typeof import('../../src/index.ts');
+    await (await load('/models/digits/', { handler: 'image_classifier', cache: 'opfs' })).dispose();
+  });
+  const stored = (): Promise<readonly string[]> =>
+    page.evaluate(async () => {
+      const { cache } = (await import('/src/index.ts' as string)) as typeof import('../../src/index.ts');
+      return (await cache.list()).map(({ url }) => new URL(url).pathname);
+    });
+  await expect.poll(stored).toContain('/models/digits/digits.onnx');
+  await page.evaluate(() => import('/test/readme/caching.ts' as string));
+  const files = lines.slice(0, -1);
+  expect(files).toContainEqual(expect.stringMatching(/\/models\/digits\/digits\.onnx 106341 /));
+  expect(lines.at(-1)).toMatch(/^[1-9]\d* files, \d+ of \d+ bytes$/);
+  expect((await stored()).filter((path) => path.startsWith('/models/digits/'))).toEqual([]);
+});
+
+test('snippet picked-files.ts: the files of an archive that are picked @once', async ({ page }) => {
+  const lines: (string | Promise<string>)[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(logged(message)));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<input type="file" multiple>');
+  await page.evaluate(() => import('/test/readme/picked-files.ts' as string));
+  const names = ['digits.onnx', 'model-config.yaml', 'index_to_name.json'];
+  await page.locator('input').setInputFiles(names.map((name) => `public/models/digits/${name}`));
+  await expect.poll(() => lines.length).toBe(1);
+  expect(JSON.parse(await lines[0]!)).toMatchObject({ 0: 'zero', 9: 'nine' });
+});
+
+test('snippet private-model.ts: the header is sent, and a file that differs is refused @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  let isChanged = false;
+  const asked: string[] = [];
+  await page.route('https://models.example.org/**', async (route) => {
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'authorization, range' };
+    if (route.request().method() === 'OPTIONS') return await route.fulfill({ status: 204, headers });
+    const name = new URL(route.request().url()).pathname.replace('/digits/', '');
+    asked.push(`${name}: ${route.request().headers()['authorization']}`);
+    const path = fileURLToPath(new URL(`../../public/models/digits/${name}`, import.meta.url));
+    if (!existsSync(path)) return await route.fulfill({ status: 404, headers });
+    if (!isChanged || name !== 'model-config.yaml') return await route.fulfill({ path, headers });
+    await route.fulfill({ body: `${readFileSync(path, 'utf8')}# changed`, headers });
+  });
+  await page.goto('/test/browser/pages/readme.html');
+  await page.evaluate(() => import('/test/readme/private-model.ts?1' as string));
+  expect(lines).toEqual(['digits']);
+  expect(asked).toContain('digits.onnx: Bearer secret');
+  expect(asked.every((one) => one.endsWith(': Bearer secret'))).toBe(true);
+  isChanged = true;
+  await page.evaluate(async () => {
+    const { cache } = (await import('/src/index.ts' as string)) as typeof import('../../src/index.ts');
+    await cache.delete();
+  });
+  await expect(page.evaluate(() => import('/test/readme/private-model.ts?2' as string))).rejects.toThrow(
+    /model-config\.yaml/,
+  );
+});
+
+test('snippet localized.worker.ts: a handler reads a header and sets one @once', async ({ open }) => {
+  const page = await open();
+  const answers = await page.evaluate(async () => {
+    const client = window.tabserve.connect(() => new Worker('/test/readme/localized.worker.ts', { type: 'module' }), {
+      model: '/models/digits/',
+      backends: ['wasm'],
+    });
+    await client.initialize();
+    const server = new window.ModelServer();
+    await server.register(client, { name: 'digits' });
+    const body = await (await fetch('/models/digits/samples/drawn-3.png')).blob();
+    const languageFor = async (headers: Record<string, string>) => {
+      const answer = await server.fetch(new Request('/predictions/digits', { method: 'POST', body, headers }));
+      return [answer.status, answer.headers.get('content-language')];
+    };
+    const languages = [await languageFor({ 'Accept-Language': 'de' }), await languageFor({ 'Accept-Language': 'fr' })];
+    const [best] = (await client.predict(body as never)) as readonly { label: string }[];
+    await server.dispose();
+    await client.dispose();
+    return { languages, label: best!.label };
+  });
+  expect(answers).toEqual({
+    languages: [
+      [200, 'de'],
+      [200, 'fr'],
+    ],
+    label: 'three',
+  });
+});
+
+test('snippet speaking.worker.ts: a text becomes the sounds that it stands for @once @full', async ({ open }) => {
+  const page = await open();
+  const spoken = await page.evaluate(async () => {
+    const client = window.tabserve.connect(() => new Worker('/test/readme/speaking.worker.ts', { type: 'module' }), {
+      model: '/test/models/tasks/speak-kokoro/',
+      backends: ['wasm'],
+    });
+    await client.initialize();
+    const answers = [];
+    for (const input of ['Hello, world', { phonemes: 'həlˈoʊ, wˈɜːld' }, { phonemes: 'wˈɜːld' }]) {
+      const { audio } = (await client.predict(input as never, { params: { voice: 'af_heart' } as never })) as {
+        audio: { samples: Float32Array };
+      };
+      answers.push([...audio.samples]);
+    }
+    await client.dispose();
+    return answers;
+  });
+  expect(spoken[0]!.length).toBeGreaterThan(0);
+  expect(spoken[0]).toEqual(spoken[1]);
+  expect(spoken[0]).not.toEqual(spoken[2]);
+});
+
+for (const [file, name, repository, lines] of [
+  ['http-params.ts', 'clip', 'Xenova/clip-vit-base-patch32', 1],
+  ['http-points.ts', 'sam', 'Xenova/slimsam-77-uniform', undefined],
+] as const)
+  test(`snippet ${file}: a request to a model server @once @full`, async ({ open }) => {
+    const page = await open();
+    await answerAsHub(page.context());
+    const logged = await page.evaluate(
+      async ({ file, name, repository }) => {
+        const photo = await (await fetch('/models/nanodet/samples/cat.jpg')).blob();
+        const server = new window.ModelServer({ load: window.tabserve.load });
+        await server.register(`https://huggingface.co/${repository}`, { name, backends: ['wasm'] });
+        const values: unknown[] = [];
+        const { fetch: fromNetwork, console } = window;
+        Object.assign(window, { photo });
+        window.fetch = async (to, init) =>
+          String(to).startsWith('/predictions/')
+            ? await server.fetch(new Request(to, init))
+            : await fromNetwork(to, init);
+        const { log } = console;
+        console.log = (...line: unknown[]) => void values.push(line);
+        try {
+          await import(`/test/readme/${file}`);
+        } finally {
+          window.fetch = fromNetwork;
+          console.log = log;
+        }
+        await server.dispose();
+        return values as readonly (readonly unknown[])[];
+      },
+      { file, name, repository },
+    );
+    if (file === 'http-params.ts') {
+      expect(logged.length).toBe(lines);
+      const classes = logged[0]![0] as readonly { readonly label: string; readonly score: number }[];
+      expect(classes.map(({ label }) => label).toSorted()).toEqual(['a cat', 'a dog']);
+      expect(classes.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 4);
+    } else {
+      expect(logged.length).toBeGreaterThan(0);
+      for (const [score, box] of logged)
+        expect([score, box]).toEqual([
+          expect.any(Number),
+          Object.fromEntries(['xmin', 'ymin', 'xmax', 'ymax'].map((side) => [side, expect.any(Number)])),
+        ]);
+    }
+    await page.context().unrouteAll();
+  });
+
+test('snippet steady.ts: a video until it ends @once', async ({ page }) => {
+  const lines: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => lines.push(String(error)));
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent('<video muted></video>');
+  await seat(page, '/models/digits/samples/drawn-3.png');
+  // A video of a second and a half.
+  await page.evaluate(async () => {
+    const recorder = new MediaRecorder(await navigator.mediaDevices.getUserMedia());
+    const parts: Blob[] = [];
+    recorder.addEventListener('dataavailable', ({ data }) => void parts.push(data));
+    const stopped = new Promise((resolve) => recorder.addEventListener('stop', resolve));
+    recorder.start();
+    setTimeout(() => recorder.stop(), 1500);
+    await stopped;
+    const video = document.querySelector('video')!;
+    video.src = URL.createObjectURL(new Blob(parts, { type: recorder.mimeType }));
+    await new Promise((resolve) => video.addEventListener('loadeddata', resolve, { once: true }));
+  });
+  await page.addScriptTag({
+    content: `import('/test/readme/steady.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
+  });
+  await expect.poll(() => lines.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await page.evaluate(() => document.querySelector('video')!.play());
+  await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('done');
+  expect(new Set(lines)).toEqual(new Set(['three']));
 });
 
 test('snippet camera.ts @once', async ({ page }) => {

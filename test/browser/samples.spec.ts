@@ -1,6 +1,6 @@
 // The samples of docs/tasks and of the migration pages run, with a small model of the same task in each repository's
 // place. What the models answer is compared with Python elsewhere; here each sample gets an answer of its form.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
 import { speakIntoMicrophone } from './microphone.ts';
@@ -56,7 +56,7 @@ test('every sample of these pages has a test @once', () => {
       .map((name) => `${folder}/${name.replace('.ts', '')}`),
   );
   expect(names.toSorted()).toEqual(
-    [...Object.keys(SAMPLES), 'tasks/click', 'tasks/keywords', 'tasks/live', 'tasks/yamnet'].toSorted(),
+    [...Object.keys(SAMPLES), 'tasks/cancel', 'tasks/click', 'tasks/keywords', 'tasks/live', 'tasks/yamnet'].toSorted(),
   );
 });
 
@@ -126,6 +126,53 @@ test('tasks/live.ts: words appear while a microphone hears them @once @full', as
   await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('done');
   await page.getByRole('button').click();
   await expect(page.locator('p')).not.toHaveText('', { timeout: 60_000 });
+  expect(errors).toEqual([]);
+  await page.context().unrouteAll();
+});
+
+test('tasks/cancel.ts: an hour is transcribed until Stop is pressed, and the next file after it @once @full', async ({
+  page,
+}) => {
+  const lines: string[] = [];
+  const errors: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await answerAsHub(page.context());
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent(`${FILE}<button>Stop</button><p></p>`);
+  await page.evaluate(() => import('/test/readme/tasks/cancel.ts' as string));
+  const rate = 8000;
+  const bytes = 3600 * rate * 2;
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + bytes, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ] as const)
+    header.writeUInt16LE(value, at);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.write('data', 36);
+  header.writeUInt32LE(bytes, 40);
+  // A tone that comes and goes.
+  const second = Buffer.alloc(rate * 2);
+  for (let at = 0; at < rate; at++)
+    second.writeInt16LE(Math.round(9000 * Math.sin(at / 4) * Math.sin((at / rate) * Math.PI)), at * 2);
+  const hour = test.info().outputPath('hour.wav');
+  writeFileSync(hour, Buffer.concat([header, ...Array.from({ length: 3600 }, () => second)]));
+  await page.locator('input').setInputFiles(hour);
+  await expect(page.locator('p')).not.toHaveText('', { timeout: 60_000 });
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(() => lines, { timeout: 30_000 }).toEqual(['stopped']);
+  const text = await page.locator('p').textContent();
+  await page.locator('input').setInputFiles('public/models/vad/samples/platform.wav');
+  await expect.poll(() => page.locator('p').textContent(), { timeout: 60_000 }).not.toBe(text);
+  expect(lines).toEqual(['stopped']);
   expect(errors).toEqual([]);
   await page.context().unrouteAll();
 });

@@ -50,20 +50,36 @@ for (const page of written) {
   });
 }
 
+/** Samples of other libraries, which are beside ours on the pages for those who come from them. */
+const OF_OTHERS = /^test\/readme\/from\/.*\.before\.js$/;
+
 test('every file of a snippet is shown on a page, and runs in a test', () => {
   const shown = new Set(written.flatMap(blocksOf).map(({ file }) => file));
-  const handlers = ['function-handler', 'step-loop'].map((name) => `test/unit/worker/handlers/${name}.spec.ts`);
-  const tests = ['test/browser/readme.spec.ts', ...handlers].map(text).join('');
-  for (const name of readdirSync(new URL('test/readme', root)).filter((name) => name.endsWith('.ts'))) {
-    if (name === 'snippets.spec.ts') continue;
-    expect([...shown], 'the files of all blocks').toContain(`test/readme/${name}`);
-    // A test runs as itself; a worker is opened by another snippet, or by a test.
-    const opener = name.replace(/\.worker\.ts$/, '.ts');
-    if (existsSync(new URL(`test/readme/${name.replace(/\.worker\.ts$/, '.spec.ts')}`, root))) continue;
-    if (!name.endsWith('.spec.ts'))
-      expect(tests.includes(name) || tests.includes(opener), `a test runs ${name}`).toBe(true);
+  const scripts = filesIn('test').filter((path) => /\.(tsx?|mjs|svelte|vue)$/.test(path));
+  for (const path of scripts)
+    if (path.startsWith('test/readme/') && path !== 'test/readme/snippets.spec.ts')
+      expect([...shown], 'the files of all blocks').toContain(path);
+  const runners = scripts.filter((path) => path !== 'test/readme/snippets.spec.ts' && !path.startsWith('test/types/'));
+  for (const path of shown) {
+    if (path === undefined || !/\.(ts|tsx|js|mjs|vue|svelte|html)$/.test(path) || OF_OTHERS.test(path)) continue;
+    // A test runs as itself, and so does an app with its config.
+    if (path.endsWith('.spec.ts') || path.startsWith('test/packaging/apps/')) continue;
+    // Another file names it: a test, or what a test opens. The tests of a folder of samples list them without their ending.
+    const [, name, ending] = /([^/]+?)(\.\w+)$/.exec(path)!;
+    const isListed = /^test\/readme\/\w+\//.test(path);
+    const literal = (part: string): string => part.replaceAll('.', '\\.');
+    const imported = literal(ending!).replace('ts', '[jt]s');
+    const naming = new RegExp(`['"\`/]${literal(name!)}(${imported})${isListed ? '?' : ''}['"\`:? ]`);
+    const by = runners.filter((one) => one !== path && naming.test(text(one)));
+    expect(by, `what runs ${path}`).not.toEqual([]);
   }
 });
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.includes('node_modules'))
+    .map((name) => `${folder}/${name}`);
+}
 
 test('every command is a script of package.json', () => {
   const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };

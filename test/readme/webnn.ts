@@ -5,4 +5,4 @@ const net = await load('/models/languages/', {
   backends: ['webnn', 'wasm'],
   config: { engine: { freeDimensions: { batch: 1, length: 64 } } },
 });
-console.debug(net.backend?.name, net.backend?.nodes); // webnn { total: 75, onWasm: 0, operators: [] }
+console.log(net.backend?.name, net.backend?.nodes); // webnn { total: 75, onWasm: 0, operators: [] }

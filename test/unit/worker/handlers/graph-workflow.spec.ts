@@ -1,11 +1,14 @@
 // TorchServe's graphs of nodes: `docs/workflows.md` and `WorkflowManager.java` of pytorch/serve 62c4d6a.
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
+import { load } from 'js-yaml';
 import { PredictionError, TabServeError } from '../../../../src/contract/errors.ts';
 import type { Context } from '../../../../src/contract/handler.ts';
 import { createTestContext } from '../../../../src/worker/host/test-context.ts';
 import { createTestHandler, type TestHandler } from '../../../../src/worker/host/testing.ts';
 import type { TestNode } from '../../../../src/worker/host/test-context.ts';
 import { GraphWorkflow, type NodeFunction } from '../../../../src/worker/handlers/graph-workflow.ts';
+import { Pets } from '../../../readme/pets.worker.ts';
 
 type Answers = (rows: readonly never[], context: Context) => readonly unknown[] | Promise<readonly unknown[]>;
 
@@ -297,4 +300,41 @@ test('a graph of 32 nodes with many ways through it', async () => {
   const dag = Object.fromEntries(names.map((name, at) => [name, names.slice(at + 1)]));
   const handler = await graph(dag, Object.fromEntries(names.map((name) => [name, each(() => 1)])));
   expect(await handler.predict(0)).toBe(1);
+});
+
+test('docs/workflows.md: graph.yaml runs its nodes in this order, and a batch of one of them has four rows', async () => {
+  const yaml = load(readFileSync(new URL('../../../readme/graph.yaml', import.meta.url), 'utf8')) as {
+    readonly handler: { readonly dag: Record<string, string[]>; readonly nodeSettings: object };
+  };
+  const sizes: number[] = [];
+  const handler = await graph(
+    yaml.handler.dag,
+    {
+      detect: each((x: number) => x + 1),
+      classify: (rows) => {
+        sizes.push(rows.length);
+        return rows.map((row) => `class ${row}`);
+      },
+      count: each((x: number) => x * 10),
+    },
+    { settings: yaml.handler.nodeSettings },
+  );
+  expect(await handler.handle([1, 2, 3, 4, 5])).toEqual(
+    [2, 3, 4, 5, 6].map((x) => ({ classify: `class ${x}`, count: 10 * x })),
+  );
+  expect(sizes).toEqual([4, 1]);
+});
+
+test('docs/workflows.md: the function of pets.worker.ts is a node', async () => {
+  const handler = await graph(
+    { count: ['aggregate'], aggregate: [] },
+    { count: each(([cats, dogs]: [number, number]) => ({ cats, dogs })) },
+    { Workflow: Pets },
+  );
+  expect(
+    await handler.handle([
+      [2, 1],
+      [0, 3],
+    ]),
+  ).toEqual(['a cat', 'a dog']);
 });

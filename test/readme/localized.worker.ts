@@ -1,4 +1,4 @@
-import { ImageClassifier, type Classification, type Context, type Tensors } from 'tabserve/worker';
+import { expose, ImageClassifier, type Classification, type Context, type Tensors } from 'tabserve/worker';
 
 export class Localized extends ImageClassifier {
   override async postprocess(outputs: Tensors, context: Context): Promise<readonly Classification[]> {
@@ -11,3 +11,5 @@ export class Localized extends ImageClassifier {
     return results;
   }
 }
+
+expose(Localized);

@@ -9,5 +9,5 @@ input.addEventListener('change', () => void serve(input.files!));
  */
 async function serve(files: FileList): Promise<void> {
   const classifier = await load(files, { handler: 'image_classifier' });
-  console.log(await classifier.describe());
+  console.log((await classifier.describe()).labels); // { 0: 'zero', 1: 'one', … }
 }

@@ -1,6 +1,6 @@
 import { expose, GraphWorkflow, type NodeFunction } from 'tabserve/worker';
 
-class Pets extends GraphWorkflow {
+export class Pets extends GraphWorkflow {
   override readonly functions: Readonly<Record<string, NodeFunction>> = {
     aggregate: (rows: readonly { readonly cats: number; readonly dogs: number }[]) =>
       rows.map(({ cats, dogs }) => (cats > dogs ? 'a cat' : 'a dog')),
