@@ -76,7 +76,8 @@ export function methodSections() {
         const type = written(node.type).replaceAll('|', '\\|');
         return `| \`${instance}.${node.name.text}\` | \`${type}\` | ${blockOf(node).docs} |`;
       });
-      const table = rows.length > 0 ? [['| Property | Type | |', '| --- | --- | --- |', ...rows].join('\n')] : [];
+      const table =
+        rows.length > 0 ? [['| Property | Type | Meaning |', '| --- | --- | --- |', ...rows].join('\n')] : [];
       const list = methodsOf(nodes, instance).map(
         ({ called, path, overloads }) =>
           `- [${called}](methods/${path}.md): ${firstSentence(blockOf(overloads[0]).docs)}`,
@@ -222,7 +223,7 @@ function membersTable(type) {
       [docs, ...standard].filter(Boolean).join(' '),
     ];
   });
-  const cells = [['Field', 'Type', ''], ['---', '---', '---'], ...rows];
+  const cells = [['Field', 'Type', 'Meaning'], ['---', '---', '---'], ...rows];
   return [
     ...(described ? ['What `client.describe` returns of the model, its config and its backend, and:'] : []),
     cells.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n'),

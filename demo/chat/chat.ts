@@ -76,7 +76,13 @@ function mount(announce: (text: string) => void): Exhibited {
     field.value = question;
     field.focus();
   });
-  const field = el('textarea', { class: 'text', rows: '2', 'aria-label': 'Your message', dir: 'auto' });
+  const field = el('textarea', {
+    class: 'text',
+    rows: '2',
+    'aria-label': 'Your message',
+    placeholder: 'Your message',
+    dir: 'auto',
+  });
   const sender = el('button', { type: 'submit', class: 'primary' }, 'Send');
   const anew = button('Start over', () => {
     stop?.abort();

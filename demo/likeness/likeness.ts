@@ -23,7 +23,6 @@ const SAMPLES: readonly (readonly [url: string, shows: string])[] = [
   ['models/nanodet/samples/bar.jpg', 'an evening in a bar'],
   ['models/upscaler/samples/cup.png', 'a cup, close'],
   ['models/nanodet/samples/rocket.jpg', 'a rocket'],
-  ['models/selfie/samples/friends.jpg', 'friends'],
   ['models/nanodet/samples/grace-hopper.jpg', 'Grace Hopper'],
   ['models/upscaler/samples/astronaut.png', 'an astronaut’s face'],
   ['models/selfie/samples/photographer.jpg', 'a photographer'],

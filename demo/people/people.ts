@@ -85,6 +85,7 @@ function mount(announce: (text: string) => void): Exhibited {
 
   /** Shows what belongs to the chosen kind. */
   function choose(): void {
+    if (!running) shown.clear(kind().samples[0]!.url);
     samples = sampleList(kind().samples, (sample) => void start(sample));
     picks.replaceChildren(samples.element);
     facts.replaceChildren(...aboutModel(kind().model));
@@ -204,7 +205,7 @@ function mount(announce: (text: string) => void): Exhibited {
     load.done();
     timings.clear();
     backend.idle();
-    shown.clear();
+    shown.clear(kind().samples[0]!.url);
     note.set(HINT);
     arrange();
   }

@@ -22,7 +22,8 @@ export interface View {
   show(kind: Kind, found: readonly Found[], frame: VideoFrame | undefined): string;
   /** Shows the video, once it plays. @param mirrored whether as a mirror does */
   start(mirrored: boolean): void;
-  clear(): void;
+  /** Shows a photo in place of the video. */
+  clear(still: string): void;
 }
 
 export function view(): View {
@@ -32,7 +33,7 @@ export function view(): View {
   const context = canvas.getContext('2d')!;
   const layers = el('div', { class: 'layers' }, video, canvas);
   const rate = frameRate();
-  const invitation = el('p', { class: 'invitation' }, 'Choose a sample clip, or start the camera');
+  const invitation = el('p', { class: 'invitation' }, el('span', {}, 'Choose a sample clip, or start the camera'));
   const stage = el('div', { class: 'picture-stage', 'data-empty': '' }, layers, rate.element, invitation);
   const headline = el('p', { class: 'headline' });
   const rows = el('ol', { class: 'detections', 'aria-label': 'Found', tabindex: '0' });
@@ -83,7 +84,8 @@ export function view(): View {
     context.restore();
   };
   const say = (text: string): void => void (headline.textContent = text);
-  const clear = (): void => {
+  const clear = (still: string): void => {
+    stage.style.setProperty('--still', `url("${new URL(still, document.baseURI).href}")`);
     video.hidden = true;
     canvas.width = 0;
     colorOf = palette();
@@ -93,7 +95,6 @@ export function view(): View {
     list.setAttribute('data-empty', '');
     say('No result yet');
   };
-  clear();
 
   return {
     stage,

@@ -70,9 +70,9 @@ export function wordsView(play: (from: number) => void): WordsView {
       if (text === '') continue;
       const before = turn && shown.at(-1)?.word;
       const isFirst = before === undefined || before.speaker !== word.speaker;
-      if (word.end > 0 && (isFirst || SENTENCE_END.test(before.text)))
-        turnOf(word.speaker).append(' ', el('span', { class: 'word-time' }, clock(word.start)));
-      const space = word.text.slice(0, word.text.indexOf(text));
+      const isTimed = word.end > 0 && (isFirst || SENTENCE_END.test(before.text));
+      if (isTimed) turnOf(word.speaker).append(' ', el('span', { class: 'word-time' }, clock(word.start)));
+      const space = isTimed ? ' ' : word.text.slice(0, word.text.indexOf(text));
       const own = word.end > 0 ? button(text, () => play(word.start)) : el('span', {}, text);
       if (word.end > 0) own.title = `${word.start.toFixed(1)} to ${word.end.toFixed(1)} s`;
       own.classList.add('word');

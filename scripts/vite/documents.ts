@@ -100,7 +100,9 @@ export function asHtml(markdown: string, file: string): string {
         const to = target(href, file, pages);
         return to === undefined ? content : `<a href="${to}">${content}</a>`;
       },
-      code: ({ text }) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`,
+      // Commands have long remarks.
+      code: ({ text, lang }) =>
+        `<pre tabindex="0"${lang === 'sh' ? ' class="wraps"' : ''}><code>${escaped(text)}</code></pre>\n`,
       table({ header, rows }) {
         const cell = (tag: string, { tokens }: Tokens.TableCell): string =>
           `<${tag}>${this.parser.parseInline(tokens)}</${tag.split(' ')[0]}>`;

@@ -249,8 +249,9 @@ export interface ModelInfo {
   readonly makes?: ResultKind | undefined;
   /** The values of the param `result`; none if the handler has no such param, or a `postprocess` of its own. */
   readonly resultForms?: readonly string[];
-  /** Undefined if the handler has no single `model`. */
+  /** The model's inputs as it declares them; undefined if the handler has no single `model`. */
   readonly inputs: readonly TensorInfo[] | undefined;
+  /** The model's outputs, likewise. */
   readonly outputs: readonly OutputInfo[] | undefined;
   /**
    * Number of rows that the model runs at once; `any` if its batch axis is dynamic. A larger batch runs in sub-batches.

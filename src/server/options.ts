@@ -105,13 +105,17 @@ export interface RegisterOptions {
 
 /** A version of a model. */
 export interface RegisteredModel {
+  /** The name by which the model is asked. */
   readonly name: string;
+  /** The version, such as `1.0`. */
   readonly version: string;
 }
 
 /** A version of a model that was registered by its location, as data: `register(model, options)` brings it back. */
 export interface RegisteredLocation extends RegisteredModel {
+  /** Where the model is. */
   readonly model: string;
+  /** Whether requests without a version go to it. */
   readonly isDefault: boolean;
   /** What it was registered with, in addition to name and version, as far as JSON can represent it. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -119,13 +123,17 @@ export interface RegisteredLocation extends RegisteredModel {
 
 /** A version that `restore` could not load. */
 export interface FailedModel {
+  /** The version, as the snapshot has it. */
   readonly location: RegisteredLocation;
+  /** Why it could not be loaded. */
   readonly error: TabServeError;
 }
 
 /** The versions of a model that take requests. */
 export interface ListedModel {
+  /** The name by which the model is asked. */
   readonly name: string;
+  /** The version to which requests without a version go. */
   readonly defaultVersion: string;
   /** In the order of their registration. */
   readonly versions: readonly string[];
@@ -133,9 +141,11 @@ export interface ListedModel {
 
 /** A version of a model, and what its client says about it. */
 export interface DescribedModel extends ServedDescription, RegisteredModel {
+  /** Whether requests without a version go to it. */
   readonly isDefault: boolean;
   /** Where the model came from; empty if it was registered as a client. */
   readonly modelUrl: string;
+  /** When it was loaded last. */
   readonly loadedAt: Date;
   /** Requests that are not answered yet. */
   readonly activeRequests: number;

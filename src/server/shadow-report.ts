@@ -3,6 +3,7 @@ import { compareAnswers } from './compare-answers.js';
 
 /** The results of a shadow. They are not sent anywhere. */
 export interface ShadowReport {
+  /** The model's name. */
   readonly name: string;
   /** The version that runs as a shadow. */
   readonly version: string;

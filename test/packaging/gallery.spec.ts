@@ -357,7 +357,7 @@ test('likeness: the most alike come first, and the visitor’s own pictures @ful
 }) => {
   await page.goto(`${gallery}#/likeness`);
   const tiles = page.getByRole('list', { name: 'Pictures, the most alike first' }).getByRole('button');
-  await expect(tiles.filter({ hasText: /0\.\d\d/ })).toHaveCount(12, SLOW);
+  await expect(tiles.filter({ hasText: /0\.\d\d/ })).toHaveCount(11, SLOW);
   await page.getByRole('button', { name: 'a cup, close' }).click();
   await expect(tiles.nth(0)).toHaveAccessibleName(/a cup, close/);
   await expect(tiles.nth(1)).toHaveAccessibleName(/a cup of coffee on a table/);

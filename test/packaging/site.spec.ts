@@ -10,7 +10,7 @@ import { serve } from './server.ts';
 const LOOKS = [1280, 390].flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
 );
-const SHOWN = ['/', '/overview.html', '/tasks/segment.html'];
+const SHOWN = ['/', '/overview.html', '/tasks/segment.html', '/methods/client-describe.html'];
 
 test('the site: links lead somewhere, pages have their Markdown, nothing of another origin, axe finds nothing @full', async ({
   browser,

@@ -131,17 +131,22 @@ export interface ClientEvents {
 
 /** A description of the model, its config, its backend and its metrics. */
 export interface Description extends ModelInfo {
+  /** The name in the archive's manifest. */
   readonly modelName: string;
+  /** The version in the manifest; undefined if it has none. */
   readonly modelVersion: string | undefined;
   /** The archive's config, overridden by the caller's, with the defaults for the other settings. */
   readonly config: ModelConfig & Serving;
+  /** The backend that runs the model, and why the preferred ones do not. */
   readonly backend: Backend;
   /**
    * Number of workers that take requests. With `share`, this and the next two describe the shared model, alike in each
    * tab.
    */
   readonly workers: number;
+  /** How full the queue is now. */
   readonly jobQueueStatus: JobQueueStatus;
+  /** What has been counted and measured so far. */
   readonly metrics: MetricsSnapshot;
   /** Present with the option `share`. */
   readonly sharing?: Sharing;

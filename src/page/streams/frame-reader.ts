@@ -7,6 +7,7 @@ import { FrameInput, type NumberedFrame } from './frame-input.js';
 
 /** The answer to one frame of a source. */
 export interface FrameAnswer<Result> {
+  /** What `predict` returns for the frame. */
   readonly result: Result;
   /**
    * The frame's time in microseconds: the timestamp of a VideoFrame; for an ImageBitmap of a stream, when it arrived,
