@@ -100,6 +100,8 @@ export const SPECS = {
   'scripts/vite/': { unit: ['unit/repository'], packaging: ['gallery', 'gallery-shell', 'gallery-dev'] },
   'scripts/site/': { unit: ['unit/repository'], packaging: ['site'] },
   'docs/': { unit: ['unit/repository', 'readme'] },
+  'docs/caching.md': { unit: ['unit/repository', 'readme'], packaging: ['docs'] },
+  'docs/hosting.md': { unit: ['unit/repository', 'readme'], packaging: ['docs'] },
   'docs/model-config.md': { unit: ['unit/repository', 'readme'], node: ['docs'] },
   'test/models/tasks/': { unit: ['unit/worker/host/nearest-handler.spec.ts'], wasm: ['coverage'] },
   'test/readme/': { unit: ['readme'], wasm: ['readme'], node: ['readme'] },
