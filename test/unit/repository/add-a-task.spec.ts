@@ -45,6 +45,7 @@ const generated = (folder: string, isNew: boolean): readonly string[] => [
   'docs/inputs.md',
   'docs/model-config.schema.json',
   'docs/tasks.md',
+  'src/worker/tasks/compared.ts',
   'src/worker/tasks/exports.ts',
   ...(isNew ? ['src/worker/tasks/index.ts'] : []),
   `src/worker/tasks/${folder}/index.ts`,
