@@ -7,7 +7,7 @@ import { llmsIndex, llmsText } from '../llms.ts';
 import { plainMarkdown, sitePages, writePages } from '../pages.ts';
 import { withPolicy } from '../security.ts';
 import { PARTS, sidebarOf } from '../sidebar.ts';
-import { namedHeads } from '../tables.ts';
+import { readableTables } from '../tables.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SOURCE = join(ROOT, '.cache/site');
@@ -35,7 +35,7 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: namedHeads,
+    config: readableTables,
   },
   themeConfig: {
     logo: '/favicon.svg',
