@@ -58,6 +58,13 @@ export interface TextHandlerConfig extends BaseHandlerConfig {
    */
   readonly padTo?: number;
   /**
+   * What a model's input `position_ids` counts from: of models such as RoBERTa, one more than the id of the padding.
+   * @integer
+   * @minimum 0
+   * @default 0
+   */
+  readonly firstPosition?: number;
+  /**
    * For TorchServe's pipeline: the number of words in the longest n-grams that it looks up.
    * @integer
    * @minimum 1
@@ -71,7 +78,7 @@ export interface TextHandlerConfig extends BaseHandlerConfig {
  * Tokenizes texts and creates the model's tensors. The rows of a batch may differ in length.
  *
  * If the model's inputs have rank 2, they are `input_ids` and, if the model has them, `attention_mask`,
- * `token_type_ids` and `position_ids` (0, 1, 2 and so on over the tokens that are no padding); the cache of a language
+ * `token_type_ids` and `position_ids` (`firstPosition`, the next number and so on over the tokens that are no padding); the cache of a language
  * model, `past_key_values`, is empty. Rows are padded to the
  * longest row of the batch, or to the length that the model fixes; without an input `attention_mask`, rows of
  * different lengths run one by one. If the inputs have rank 1, the first input holds the tokens of all rows, and the
@@ -294,7 +301,8 @@ export class TextHandler<Result = Tensors, Explanation = unknown, Input = TextIn
   }
 
   #toInputs(rows: readonly Encoding[]): Tensors {
-    return this.#input.tensors(rows, this.#tokenizer.padding, this.#padTo);
+    const firstPosition = this.config['firstPosition'] ?? this.defaults['firstPosition'];
+    return this.#input.tensors(rows, this.#tokenizer.padding, this.#padTo, firstPosition as number);
   }
 
   get #padTo(): number {

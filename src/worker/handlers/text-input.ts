@@ -70,9 +70,10 @@ export class TextTensorInput {
   /**
    * Returns the model's inputs for rows of tokens.
    * @param padTo the number of tokens that shorter rows are padded to
+   * @param firstPosition of a row's first token
    * @throws `invalid-input` if the rows differ in length, and the model would read their padding as text
    */
-  tensors(rows: readonly Encoding[], padding: Padding, padTo: number): Tensors {
+  tensors(rows: readonly Encoding[], padding: Padding, padTo: number, firstPosition: number): Tensors {
     if (this.#isBag) return this.#concatenated(rows);
     const lengths = new Set(rows.map(({ ids }) => this.paddedLength(ids.length, padding, padTo)));
     if (lengths.size > 1 && this.#inputs.every(({ name }) => name !== MASK_INPUT))
@@ -81,7 +82,7 @@ export class TextTensorInput {
         `Texts of ${[...lengths].join(', ')} tokens cannot be read together: the model has no input "${MASK_INPUT}", which would tell it what is padding. Export it with this input.`,
       );
     const longest = Math.max(...rows.map(({ ids }) => ids.length));
-    const inputs = padRows(rows, this.#inputs, padding, this.paddedLength(longest, padding, padTo));
+    const inputs = padRows(rows, this.#inputs, padding, this.paddedLength(longest, padding, padTo), firstPosition);
     return { ...inputs, ...this.#emptyCaches(rows.length) };
   }
 

@@ -17,12 +17,14 @@ export function paddedLength({ length = 0, multipleOf }: Padding, longest: numbe
 /**
  * Returns the tensors of a model's inputs for texts, `[rows, length]`.
  * @param inputs those that are filled: of the names above, the first one may have any name
+ * @param firstPosition of a row's first token
  */
 export function padRows(
   rows: readonly Encoding[],
   inputs: readonly TensorInfo[],
   { id, typeId, side }: Padding,
   length: number,
+  firstPosition = 0,
 ): Tensors {
   const values = (name: string, { ids, typeIds }: Encoding): readonly number[] => {
     switch (name) {
@@ -36,7 +38,12 @@ export function padRows(
       case TYPES_INPUT:
         return pad(typeIds, length, typeId, side);
       case POSITIONS_INPUT:
-        return pad([...ids.keys()], length, 0, side);
+        return pad(
+          ids.map((_, at) => firstPosition + at),
+          length,
+          0,
+          side,
+        );
       default:
         return pad(ids, length, id, side);
     }

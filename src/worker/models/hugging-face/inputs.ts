@@ -74,7 +74,11 @@ async function textConfig(
   // The config of a model of images and texts has a part about texts.
   const part = task.processor === 'both' ? config['text_config'] : config;
   return {
-    handler: { ...(isLimited && isRecord(part) && maxLengthOf(part, limits)), ...sentences.handler },
+    handler: {
+      ...(isLimited && isRecord(part) && maxLengthOf(part, limits)),
+      ...(!task.generates && isRecord(part) && firstPositionOf(part)),
+      ...sentences.handler,
+    },
     files: {
       ...(settings && { [TOKENIZER_CONFIG]: settings }),
       ...Object.fromEntries(old.flatMap((path, at) => (tokens[at] ? [[path, tokens[at]]] : []))),
@@ -108,13 +112,20 @@ const NO_LIMIT = 1e9;
 /** Models whose positions begin after the number of the padding token, as RoBERTa's. */
 const OFFSET_POSITIONS = new Set([
   'camembert',
+  'data2vec-text',
+  'esm',
+  'ibert',
+  'layoutlmv3',
+  'lilt',
   'longformer',
+  'luke',
+  'markuplm',
   'mpnet',
   'roberta',
+  'roberta-prelayernorm',
   'xlm-roberta',
   'xlm-roberta-xl',
   'xmod',
-  'data2vec-text',
 ]);
 
 /**
@@ -124,16 +135,22 @@ const OFFSET_POSITIONS = new Set([
  * @throws `model-config` naming the field that leaves no room for a text
  */
 export function maxLengthOf(config: Json, tokenizer: Json): Json {
-  const { model_type: type, max_position_embeddings: positions, pad_token_id: padding } = config;
+  const { max_position_embeddings: positions } = config;
   const limit = tokenizer['model_max_length'] ?? tokenizer['max_len'];
   if (typeof limit === 'number' && limit < NO_LIMIT) return {};
   if (typeof positions !== 'number' || !Number.isInteger(positions) || positions < 1) return {};
-  if (!OFFSET_POSITIONS.has(type as string)) return { maxLength: positions };
-  const first = (padding ?? 1) as number;
-  if (!Number.isSafeInteger(first) || first < 0) throw wrong('pad_token_id', padding, 'the id of a token');
-  if (positions <= first + 1)
-    throw wrong('max_position_embeddings', positions, `more than pad_token_id + 1 = ${first + 1}`);
-  return { maxLength: positions - first - 1 };
+  const { firstPosition = 0 } = firstPositionOf(config);
+  if (positions <= firstPosition)
+    throw wrong('max_position_embeddings', positions, `more than pad_token_id + 1 = ${firstPosition}`);
+  return { maxLength: positions - firstPosition };
+}
+
+/** Returns `handler.firstPosition`, if it is not 0. @throws `model-config` if the padding's id is none */
+function firstPositionOf({ model_type: type, pad_token_id: padding }: Json): { readonly firstPosition?: number } {
+  if (!OFFSET_POSITIONS.has(type as string)) return {};
+  const id = (padding ?? 1) as number;
+  if (!Number.isSafeInteger(id) || id < 0) throw wrong('pad_token_id', padding, 'the id of a token');
+  return { firstPosition: id + 1 };
 }
 
 function wrong(field: string, value: unknown, expected: string): TabServeError {

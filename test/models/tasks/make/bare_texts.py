@@ -1,11 +1,14 @@
 """Models of texts without a head, as exporters write them: rows of text_feature_extractor for classes that no repository of sentence-transformers stands for."""
+import functools
+
 import numpy as np
 import torch
 
 import transformers
 
 from common import kebab, small, spread, tokenizer_of
-from families import T5, check_sees, export_text, family_models
+from families import REFUSED, T5, check_sees, export_text, family_models, without
+from text_generator import families
 
 TEXTS = ["The cat sat on the mat.", "What is the time in London? Once upon a time there was a small island."]
 # By the name of the class without `Model`: what `families.py` does not have.
@@ -37,13 +40,44 @@ def vector(model, tokenizer, text, pooling):
 def bare_rows(compared=()):
     """@param compared the classes that have a row"""
     for repository, model, tokenizer in family_models("vectors", ["last_hidden_state"], compared, more=OTHERS):
-        # Models that write read from left to right: their last token has seen the text.
-        other = "last-token" if tokenizer.name_or_path.endswith("byte_level") else "cls"
-        asked = [(text, pooling) for text, pooling in zip(TEXTS, ["mean", other])]
-        requests = [
-            {"input": text, "params": {} if pooling == "mean" else {"pooling": pooling}, "answer": vector(model, tokenizer, text, pooling)} for text, pooling in asked]
-        check_sees(model, *(vector(model, tokenizer, text, "mean") for text in TEXTS))
-        yield {"architecture": type(model).__name__, "repository": repository, "requests": requests}
+        yield row(repository, model, tokenizer)
+
+
+def row(repository, model, tokenizer):
+    # Models that write read from left to right: their last token has seen the text.
+    other = "last-token" if tokenizer.name_or_path.endswith("byte_level") else "cls"
+    requests = [
+        {"input": text, "params": {} if pooling == "mean" else {"pooling": pooling}, "answer": vector(model, tokenizer, text, pooling)} for text, pooling in zip(TEXTS, ["mean", other])]
+    check_sees(model, *(vector(model, tokenizer, text, "mean") for text in TEXTS))
+    return {"architecture": type(model).__name__, "repository": repository, "requests": requests}
+
+
+def writer_rows(compared):
+    """The models that write of `text_generator.py`, without their heads. @param compared the classes that have a row"""
+    for name, kind, fields in families():
+        name = name.split(" ")[0]
+        model_class = next((found for ending in ("TextModel", "Model") if (found := getattr(transformers, name + ending, None))), None)
+        if "is_decoder" not in fields and model_class and model_class.__name__ not in compared:
+            yield writer_row(name, model_class, kind, fields)
+
+
+def writer_row(name, model_class, kind, fields):
+    tokenizer = tokenizer_of(kind)
+    config_class = getattr(transformers, model_class.__name__.replace("Model", "Config"))
+    config = small(functools.partial(without, config_class, REFUSED.get(name, [])), kind, **fields)
+    model = spread(model_class._from_config(config, attn_implementation="eager"))
+    repository = f"vectors-{kebab(name)}"
+    export_text(repository, model, tokenizer, ["last_hidden_state"])
+    return row(repository, model, tokenizer)
+
+
+def positions_row():
+    """Exported with its positions, which are counted from the padding's id on."""
+    tokenizer = tokenizer_of("unigram")
+    model = spread(transformers.XLMRobertaXLModel._from_config(small(transformers.XLMRobertaXLConfig, "unigram", type_vocab_size=1), attn_implementation="eager"))
+    repository = "vectors-xlm-roberta-xl-positions"
+    export_text(repository, model, tokenizer, ["last_hidden_state"], has_positions=True)
+    return row(repository, model, tokenizer)
 
 
 def paired_rows():

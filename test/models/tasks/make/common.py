@@ -15,6 +15,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from basics import HERE, answers, photo
 from seeded import draw, store, stored_bytes
 
+IS_NEWEST = transformers.__version__ >= "5"
 MAX_BYTES = 400_000
 
 TEXTS = """The cat sat on the mat and the dog lay by the door. Tell me a story about the sea, please.

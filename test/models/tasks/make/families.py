@@ -1,17 +1,17 @@
 """Text models of many families: one maker for the classes of each task that have no row of their own in its script."""
 import functools
 import pathlib
-import unittest.mock
 
 import numpy as np
 import torch
 import transformers
+from tokenizers import processors
 from torch.onnx import symbolic_helper
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
-from common import kebab, save, small, spread, tokenizer_of, trace
+from common import IS_NEWEST, kebab, save, small, spread, tokenizer_of, trace
+from traced import patched
 
-IS_NEWEST = transformers.__version__ >= "5"
 # torch's exporter traces no vmap, with which transformers 4 makes masks.
 if not IS_NEWEST:
     from optimum.exporters.onnx.model_patcher import eager_mask_without_vmap
@@ -31,12 +31,6 @@ def expm1(g, value):
     return g.op("Sub", g.op("Exp", value), g.op("Constant", value_t=torch.tensor(1.0)))
 
 
-def repeat_interleave(value, repeats, dim):
-    """As torch's, whose export fails where sides are dynamic."""
-    dim %= value.ndim
-    return torch.stack([value] * repeats, dim + 1).flatten(dim, dim + 1)
-
-
 torch.onnx.register_custom_op_symbolic("aten::rms_norm", rms_norm, 17)
 torch.onnx.register_custom_op_symbolic("aten::expm1", expm1, 17)
 
@@ -45,6 +39,14 @@ XLM = {"emb_dim": 16, "n_layers": 2, "n_heads": 2, "n_langs": 1, "use_lang_emb":
 BART = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "decoder_start_token_id": 2}
 T5 = {"d_model": 16, "d_ff": 24, "d_kv": 8, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2, "decoder_start_token_id": 1}
 GROUPED = {"num_key_value_heads": 1, "head_dim": 8}
+MOE = {**GROUPED, "num_experts": 2, "num_experts_per_tok": 2, "num_local_experts": 2, "moe_intermediate_size": 8}
+ROUTED = {
+    **GROUPED, "n_routed_experts": 2, "num_experts_per_tok": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "moe_intermediate_size": 8, "routed_scaling_factor": 1.0}
+LATENT = {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "head_dim": 4}
+# Layers with the delta rule.
+LINEAR = {
+    "num_key_value_heads": 1, "layer_types": ["linear_attention", "full_attention"], "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2,
+    "linear_num_value_heads": 2}
 
 # The name of the classes without their ending: the tokenizer and the fields of the config.
 FAMILIES = {
@@ -60,6 +62,8 @@ FAMILIES = {
     "Ernie": ("word_piece", {"task_type_vocab_size": 3, "use_task_id": True}),
     "Esm": ("word_piece", {"position_embedding_type": "rotary", "mask_token_id": 4, "token_dropout": True}),
     "Flaubert": ("byte_level", XLM),
+    "FNet": ("unigram", {"type_vocab_size": 2}),
+    "Funnel": ("word_piece", {"block_sizes": [1, 1], "num_decoder_layers": 1, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24}),
     "IBert": ("byte_level", {"type_vocab_size": 1, "quant_mode": False}),
     "LayoutLM": ("word_piece", {"max_2d_position_embeddings": 32}),
     "LayoutLMv3": ("byte_level", {"type_vocab_size": 1, "max_2d_position_embeddings": 32, "coordinate_size": 3, "shape_size": 2, "visual_embed": False}),
@@ -79,6 +83,7 @@ FAMILIES = {
     "XLM": ("byte_level", XLM),
     "XLMRobertaXL": ("unigram", {"type_vocab_size": 1}),
     "XLNet": ("unigram", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}),
+    "Xmod": ("unigram", {"type_vocab_size": 1, "languages": ["en_XX"], "default_language": "en_XX"}),
     "Yoso": ("unigram", {"use_expectation": True}),
     "Apertus": ("byte_level", {"num_key_value_heads": 1}),
     "Arcee": ("byte_level", GROUPED),
@@ -134,29 +139,45 @@ FAMILIES = {
 }
 # Those that transformers 4 does not have: `newest.py`.
 NEWEST = {
+    "AXK1": ("byte_level", {**ROUTED, **LATENT}),
+    "AXK2": ("byte_level", {**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}),
+    "Beam": ("byte_level", {**MOE, "n_group": 1, "topk_group": 1, "mlp_layer_types": ["dense", "sparse"], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "CohereCompassText": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "DeepseekV2": ("byte_level", {**ROUTED, **LATENT, "topk_method": "greedy"}),
     "Esmc": ("word_piece", {"mask_token_id": 4, "num_key_value_heads": 2, "head_dim": 8}),
     "EuroBert": ("byte_level", {"num_key_value_heads": 1, "head_dim": 8, "mask_token_id": 3}),
     "Gte": ("unigram", {"type_vocab_size": 1}),
+    "HunYuanMoEV1": ("byte_level", {**GROUPED, "num_experts": 2, "moe_topk": 2}),
+    "JetMoe": ("byte_level", {"num_key_value_heads": 1, "kv_channels": 8, "num_local_experts": 2, "num_experts_per_tok": 2}),
     "JinaEmbeddingsV3": ("unigram", {"type_vocab_size": 1}),
+    "MiniMax": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "layer_types": ["linear_attention", "full_attention"]}),
     "MiniCPM3": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "head_dim": 4, "dim_model_base": 8}),
     "Ministral3": ("byte_level", GROUPED),
     "Mistral4": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "first_k_dense_replace": 2}),
     "NomicBert": ("word_piece", {"head_dim": 8}),
+    "Olmo": ("byte_level", {"num_key_value_heads": 1}),
+    "Olmo2": ("byte_level", {"num_key_value_heads": 1}),
+    "Olmo3": ("byte_level", {"num_key_value_heads": 1, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "OpenAIPrivacyFilter": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "sliding_window": 8}),
+    "Qwen3Next": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
+    "Qwen3_5Text": ("byte_level", {**LINEAR, "head_dim": 8, "linear_num_value_heads": 4}),
+    "Ultrabert": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "prediction_head_size": 16}),
 }
 ENDINGS = {
     "classify": ["ForSequenceClassification"], "tokens": ["ForTokenClassification"], "answer": ["ForQuestionAnsweringSimple", "ForQuestionAnswering"],
     "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "vectors": ["Model"],
 }
 # What `small` gives, and these configs refuse.
-REFUSED = {"XLNet": ["max_position_embeddings"], "ProphetNet": ["num_hidden_layers"]}
+REFUSED = {"Funnel": ["num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size"], "XLNet": ["max_position_embeddings"], "ProphetNet": ["num_hidden_layers"]}
 # Models with token_type_ids.
-WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "LayoutLM", "MegatronBert", "MobileBert", "NomicBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
+WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "FNet", "Funnel", "LayoutLM", "MegatronBert", "MobileBert", "NomicBert", "Nystromformer", "RemBert", "RoFormer", "Splinter", "SqueezeBert", "Yoso"}
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
 MIN_DIFFERENCE = 5e-3
-# Of a kind: families whose small models see no difference between texts, and those that answer about a page with boxes.
+# With the usual scale these see no difference between texts.
+SCALES = {"GPTNeoX": 0.6, "JinaEmbeddingsV3": 1.0, "Ministral3": 0.6}
+# Of a kind: families that answer about a page with boxes.
 WRONG = {
-    "classify": ["GPTNeoX", "JinaEmbeddingsV3"], "answer": ["JinaEmbeddingsV3", "LayoutLM", "LayoutLMv3", "Ministral3"],
+    "answer": ["LayoutLM", "LayoutLMv3"],
     # With a decoder beside the encoder; Gpt-OSS, whose experts the exporter fixes for one length.
     "vectors": ["GptOss", "Bart", "BigBirdPegasus", "MBart", "Mvp", "PLBart", "T5", "MT5", "UMT5"],
 }
@@ -170,26 +191,41 @@ def family_models(kind, outputs, names, fields={}, more={}):
         if model_class is None or model_class.__name__ in names or name in WRONG.get(kind, []):
             continue
         repository = f"{kind}-{kebab(name)}"
-        tokenizer = tokenizer_of(tokens, has_types=name in WITH_TYPES)
-        config_class = functools.partial(without, getattr(transformers, name.removesuffix("Encoder") + "Config"), REFUSED.get(name, []))
-        model = spread(model_class._from_config(small(config_class, tokens, **fields, **own), attn_implementation="eager"))
+        tokenizer = tokenizer_for(name, tokens)
+        config_class = functools.partial(without, model_class.config_class, REFUSED.get(name, []))
+        model = spread(model_class._from_config(small(config_class, tokens, **fields, **own), attn_implementation="eager"), scale=SCALES.get(name, 0.3))
         export_text(repository, model, tokenizer, outputs)
         yield repository, model, tokenizer
+
+
+def tokenizer_for(name, tokens):
+    tokenizer = tokenizer_of(tokens, has_types=name in WITH_TYPES)
+    if name == "Funnel":
+        # What marks the class has a type of its own.
+        tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS]:2 $A [SEP]", pair="[CLS]:2 $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", tokenizer.cls_token_id), ("[SEP]", tokenizer.sep_token_id)])
+    if name == "FNet":
+        tokenizer.model_input_names = ["input_ids", "token_type_ids"]
+    return tokenizer
 
 
 def without(config_class, refused, **fields):
     return config_class(**{key: value for key, value in fields.items() if key not in refused})
 
 
-def export_text(repository, model, tokenizer, outputs):
-    """Optimum knows few of these."""
+def export_text(repository, model, tokenizer, outputs, has_positions=False):
+    """Optimum knows few of these. @param has_positions whether `position_ids` are an input"""
     encoded = tokenizer(["The cat sat on the mat and the dog lay by the door.", "What is the time in London, please?"], padding="max_length", max_length=24, truncation=True, return_tensors="pt")
     inputs = {name: encoded[name] for name in tokenizer.model_input_names}
+    if has_positions:
+        inputs["position_ids"] = torch.arange(24).expand(2, 24) + tokenizer.pad_token_id + 1
     axes = {name: {0: "batch_size", 1: "sequence_length"} for name in inputs}
     is_row = lambda name: name in ("pooler_output", "text_embeds") or (name == "logits" and "Sequence" in type(model).__name__)
     axes.update({name: {0: "batch_size"} if is_row(name) else {0: "batch_size", 1: "sequence_length"} for name in outputs})
     model.config.use_cache = False
-    with unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave):
+    if IS_NEWEST and model._can_set_experts_implementation():
+        model.set_experts_implementation("batched_mm")
+    with patched(model):
         save(repository, model, [tokenizer], lambda _, target: trace(model, inputs, outputs, axes, pathlib.Path(target) / "model.onnx"))
 
 

@@ -7,7 +7,8 @@ from transformers import GenerationConfig
 
 from common import answers, kebab, save, small, spread, tokenizer_of
 from families import GROUPED
-from text_generator import Step, asked, first_cache, patched
+from text_generator import Step, asked, first_cache
+from traced import patched
 
 # An encoder of images, as small as it can be: none is seen.
 SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}

@@ -24,6 +24,8 @@ def scan(values, step, rate, inward, outward, D, dt_bias, initial_states, **_):
     """`mamba2_chunk_scan`, without chunks. @param values [rows, tokens, heads, size] @param inward and outward [rows, tokens, groups, states]"""
     step = torch.nn.functional.softplus(step + dt_bias)
     inward, outward = (one.repeat_interleave(values.shape[2] // one.shape[2], dim=2) for one in (inward, outward))
+    if initial_states is None:
+        initial_states = values.new_zeros(1, 1, 1, inward.shape[-1]) * values[:, 0].unsqueeze(-1)
     found, state = scan_tokens(values * step[..., None], (rate * step).exp(), inward, outward, initial_states)
     return found + D[:, None] * values, state
 
@@ -44,6 +46,8 @@ def delta_rule_of_tokens(query, key, value, decay, beta, state):
 def delta_rule(query, key, value, g, beta, initial_state, **_):
     """`torch_chunk_gated_delta_rule`, without chunks."""
     unit = lambda one: one * torch.rsqrt((one * one).sum(-1, keepdim=True) + 1e-6)
+    if initial_state is None:
+        initial_state = key[:, 0].unsqueeze(-1) * value[:, 0].unsqueeze(-2) * 0
     return delta_rule_of_tokens(unit(query) * query.shape[-1] ** -0.5, unit(key), value, g, beta, initial_state)
 
 
@@ -124,8 +128,10 @@ def states_traced(model):
     others = {"mamba2_chunk_scan": scan, "torch_chunk_gated_delta_rule": delta_rule}
     with contextlib.ExitStack() as stack:
         stack.enter_context(unittest.mock.patch.multiple(LinearAttentionLayer, update_conv_state=update_conv_state, update_recurrent_state=update_recurrent_state))
-        if hasattr(module, "GlmMoeDsaIndexer"):
-            stack.enter_context(unittest.mock.patch.object(module.GlmMoeDsaIndexer, "forward", every_token))
+        indexers = [one for name, one in vars(module).items() if name.endswith("Indexer")]
+        for indexer in indexers:
+            stack.enter_context(unittest.mock.patch.object(indexer, "forward", every_token))
+        if indexers:
             # All are chosen, and of truths torch's exporter traces no scatter.
             stack.enter_context(unittest.mock.patch.object(torch.Tensor, "scatter", lambda value, *_: torch.zeros_like(value)))
         for name, own in others.items():

@@ -3,7 +3,7 @@ import functools
 
 import transformers
 from transformers import (
-    BeitImageProcessor, BitImageProcessor, CLIPImageProcessor, ConvNextImageProcessor, DeiTImageProcessor, DonutImageProcessor, LevitImageProcessor, PoolFormerImageProcessor, PvtImageProcessor,
+    BeitImageProcessor, BitImageProcessor, CLIPImageProcessor, ConvNextImageProcessor, DeiTImageProcessor, DonutImageProcessor, LevitImageProcessor, MobileViTImageProcessor, PoolFormerImageProcessor, PvtImageProcessor,
     SegformerImageProcessor, SiglipImageProcessor, TextNetImageProcessor, ViTImageProcessor,
 )
 
@@ -32,6 +32,7 @@ FAMILIES = [
     ("IJepa", "IJepa", TRANSFORMER, lambda: ViTImageProcessor(size=SIDE)),
     ("Levit", "Levit", LEVIT, lambda: LevitImageProcessor(size={"shortest_edge": 40}, crop_size=SIDE)),
     ("MetaClip2", "MetaClip2", VISION, lambda: CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=SIDE)),
+    ("MobileViTV2", "MobileViTV2", {"image_size": 32, "width_multiplier": 0.125, "n_attn_blocks": [1, 1, 1], "base_attn_unit_dims": [64, 64, 64]}, lambda: MobileViTImageProcessor(size={"shortest_edge": 40}, crop_size=SIDE)),
     ("PoolFormer", "PoolFormer", {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 8, 16, 16], "mlp_ratio": 2.0, "layer_scale_init_value": 1.0}, lambda: PoolFormerImageProcessor(size={"shortest_edge": 32}, crop_size=SIDE)),
     ("Pvt", "Pvt", {**PYRAMID, "sequence_reduction_ratios": [4, 2, 1, 1]}, lambda: PvtImageProcessor(size=SIDE)),
     ("PvtV2", "PvtV2", {**PYRAMID, "sr_ratios": [4, 2, 1, 1]}, lambda: PvtImageProcessor(size=SIDE)),

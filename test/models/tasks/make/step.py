@@ -6,8 +6,6 @@ import transformers
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from families import IS_NEWEST
-
 
 class Step(torch.nn.Module):
     """A model as exporters write it: the cache is inputs and outputs."""

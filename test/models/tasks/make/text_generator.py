@@ -1,17 +1,15 @@
 """Language models of many families: greedy texts of transformers' `generate`. `test/models/generation` has more of fewer."""
-import contextlib
 import functools
 import pathlib
-import unittest.mock
 
 import torch
 import transformers
 from transformers import GenerationConfig
-from transformers.models.lfm2.modeling_lfm2 import Lfm2ShortConv
 
-from common import answers, kebab, save, small, spread, tokenizer_of
-from families import FAMILIES, GROUPED, IS_NEWEST, REFUSED, repeat_interleave, without
-from step import Complex, Step, new_cache
+from common import IS_NEWEST, answers, kebab, save, small, spread, tokenizer_of
+from families import FAMILIES, GROUPED, REFUSED, without
+from step import Step, new_cache
+from traced import patched
 from writers import MORE, NEWEST_MORE
 
 if IS_NEWEST:
@@ -57,27 +55,6 @@ class Lfm2Step(Step):
     def states(self, cache):
         lists = {"key": cache.key_cache, "value": cache.value_cache}
         return [cache.conv_cache[int(layer)] if kind == "conv" else lists[part[0]][int(layer)] for kind, layer, *part in (name.split(".") for name in self.names)]
-
-
-def short_conv(self, hidden_states, past_key_values=None, cache_position=None, attention_mask=None):
-    """LFM2's, with one way for first and later tokens: before the first one, the state is zeros."""
-    # transformers 4 leaves padding in, which later ones do not.
-    hidden_states = hidden_states * past_key_values.mask[:, -hidden_states.shape[1] :, None].to(hidden_states.dtype)
-    gate, scale, x = self.in_proj(hidden_states).transpose(-1, -2).chunk(3, dim=-2)
-    known = torch.cat([past_key_values.conv_cache[self.layer_idx], gate * x], -1)
-    past_key_values.conv_cache[self.layer_idx] = known[..., -self.L_cache:]
-    found = torch.nn.functional.conv1d(known[..., 1:], self.conv.weight, self.conv.bias, groups=known.shape[1])
-    return self.out_proj((scale * found).transpose(-1, -2))
-
-
-@contextlib.contextmanager
-def patched(model):
-    """What torch's exporter cannot trace is computed in another way."""
-    cumsum = lambda value, dim, **_: torch.cumsum(value.long() if value.dtype == torch.bool else value, dim)
-    polar = lambda lengths, angles: Complex(torch.stack([lengths * angles.cos(), lengths * angles.sin()], -1))
-    with unittest.mock.patch.object(torch.Tensor, "cumsum", cumsum), unittest.mock.patch.multiple(torch, polar=polar, view_as_complex=Complex, view_as_real=Complex.pairs), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
-        with hybrids.states_traced(model) if IS_NEWEST else contextlib.nullcontext():
-            yield
 
 
 def first_cache(model, step_class=Step):

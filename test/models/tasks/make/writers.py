@@ -1,10 +1,6 @@
 """Families of language models that write and have no class of another task in `families.py`: their tokenizer and the fields of their config. A second word is part of the repository's name only."""
-from families import BART, GROUPED, NEWEST
+from families import BART, GROUPED, LATENT, LINEAR, MOE, NEWEST, ROUTED
 
-MOE = {**GROUPED, "num_experts": 2, "num_experts_per_tok": 2, "num_local_experts": 2, "moe_intermediate_size": 8}
-ROUTED = {
-    **GROUPED, "n_routed_experts": 2, "num_experts_per_tok": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "moe_intermediate_size": 8, "routed_scaling_factor": 1.0}
-LATENT = {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "head_dim": 4}
 # Encoders that write: each token sees those before it.
 DECODER = {"is_decoder": True, "type_vocab_size": 1}
 # The second halves of encoder–decoder models, alone.
@@ -32,6 +28,7 @@ MORE = {
     **{name: ("byte_level", HALF) for name in ("Bart", "Blenderbot", "BlenderbotSmall", "MBart", "Marian", "Mvp", "PLBart", "Pegasus")},
     "BigBirdPegasus": ("byte_level", {**HALF, "attention_type": "original_full"}),
     "ProphetNet": ("byte_level", {"hidden_size": 16, "num_encoder_layers": 2, "num_decoder_layers": 2, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "is_decoder": True, "is_encoder_decoder": False}),
+    "Xmod": ("byte_level", {**DECODER, "languages": ["en_XX"], "default_language": "en_XX"}),
     "Whisper alone": ("byte_level", {**HALF, "max_target_positions": 160, "suppress_tokens": None, "begin_suppress_tokens": None}),
     "GPTBigCode": ("byte_level", {"n_inner": 24}),
     "OpenAIGPT": ("byte_level", {"n_positions": 160}),
@@ -42,15 +39,25 @@ MORE = {
     "Gemma3n": ("byte_level", {**GROUPED, "intermediate_size": [24, 24], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 420, "laurel_rank": 4, "altup_num_inputs": 2, "activation_sparsity_pattern": [0.0, 0.0]}),
     "TrOCR": ("byte_level", {"d_model": 16, "decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 24, "is_decoder": True}),
 }
-# Layers with the delta rule.
-LINEAR = {
-    "num_key_value_heads": 1, "layer_types": ["linear_attention", "full_attention"], "linear_conv_kernel_dim": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2,
-    "linear_num_value_heads": 2}
-# With transformers 5.18.
+# With transformers 5.24.
 NEWEST_MORE = {
     **{name: NEWEST[name] for name in ("MiniCPM3", "Ministral3", "Mistral4")},
+    "Apertus1p5Text": ("byte_level", {"num_key_value_heads": 1}),
+    "Bamba": ("byte_level", {"num_key_value_heads": 1, "attn_layer_indices": [1], "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_chunk_size": 8, "mamba_n_groups": 1}),
+    "Beam": NEWEST["Beam"],
+    "CohereCompass": NEWEST["CohereCompassText"],
+    "DeepseekV32": ("byte_level", {**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}),
+    "Flint": ("byte_level", {**MOE, "shared_expert_intermediate_size": 8, "mlp_only_layers": [0], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "JetMoe": NEWEST["JetMoe"],
+    "Kolibri1": ("byte_level", {**MOE, "shared_expert_intermediate_size": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "LaraMini": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
+    "Lfm3": ("byte_level", {**GROUPED, "conv_L_cache": 3, "layer_types": ["conv", "full_attention"]}),
+    "MiniMaxM3VL": ("byte_level", {**MOE, "dense_intermediate_size": 24, "shared_intermediate_size": 8, "rotary_dim": 4}),
+    "Mamba2": ("byte_level", {"num_heads": 4, "head_dim": 8, "state_size": 8, "n_groups": 1, "expand": 2, "chunk_size": 8}),
+    "Zamba2": ("byte_level", {"num_key_value_heads": 2, "mamba_d_state": 8, "mamba_ngroups": 1, "n_mamba_heads": 4, "mamba_headdim": 8, "mamba_expand": 2, "chunk_size": 8, "layers_block_type": ["mamba", "hybrid"], "num_mem_blocks": 1, "adapter_rank": 4}),
     "Afmoe": ("byte_level", {**MOE, "num_dense_layers": 1, "sliding_window": 8, "global_attn_every_n_layers": 2}),
-    "AXK1": ("byte_level", {**ROUTED, **LATENT}),
+    "AXK1": NEWEST["AXK1"],
+    "AXK2": NEWEST["AXK2"],
     "AriaText": ("byte_level", {"num_key_value_heads": 1, "moe_num_experts": 2, "moe_topk": 2, "moe_num_shared_experts": 1}),
     "Cohere2Moe": ("byte_level", {**MOE, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "Cwm": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),

@@ -3,7 +3,7 @@ import pathlib
 
 import torch
 from transformers import (
-    AutoModelForZeroShotImageClassification, ChineseCLIPConfig, ChineseCLIPImageProcessor, CLIPConfig, CLIPImageProcessor, MetaClip2Config, SiglipConfig,
+    AltCLIPConfig, AutoModelForZeroShotImageClassification, ChineseCLIPConfig, ChineseCLIPImageProcessor, CLIPConfig, CLIPImageProcessor, MetaClip2Config, SiglipConfig,
     SiglipImageProcessor, pipeline,
 )
 
@@ -18,6 +18,7 @@ CONFIGS = [
     ("images-siglip", SiglipConfig, "unigram", 64, {}, lambda: SiglipImageProcessor(size=SIDE)),
     ("images-siglip2", SiglipConfig, "byte_level", 64, {}, lambda: SiglipImageProcessor(size=SIDE, resample=2)),
     ("images-chinese-clip", ChineseCLIPConfig, "word_piece", 52, {"projection_dim": 16}, lambda: ChineseCLIPImageProcessor(size=SIDE, do_center_crop=False)),
+    ("images-alt-clip", AltCLIPConfig, "unigram", 77, {"projection_dim": 16}, lambda: CLIPImageProcessor(**CROPPED)),
     ("images-metaclip2", MetaClip2Config, "unigram", 77, {"projection_dim": 16}, lambda: CLIPImageProcessor(**CROPPED)),
 ]
 GPU = {"images-clip": ["webgpu"]}
@@ -39,6 +40,8 @@ def model_of(config_class, kind, length, fields):
     vision = {**VISION, **({"projection_dim": 16} if config_class is not SiglipConfig else {})}
     if config_class is not SiglipConfig:
         text["projection_dim"] = 16
+    if config_class is AltCLIPConfig:
+        text = {**text, "project_dim": 16, "type_vocab_size": 1, "max_position_embeddings": length + 2}
     config = config_class(text_config=text, vision_config=vision, **fields)
     return spread(AutoModelForZeroShotImageClassification.from_config(config, attn_implementation="eager")), tokenizer
 
@@ -58,7 +61,7 @@ def make():
     for repository, config_class, kind, length, fields, processor_class in CONFIGS:
         processor = processor_class()
         model, tokenizer = model_of(config_class, kind, length, fields)
-        if repository == "images-metaclip2":
+        if config_class in (AltCLIPConfig, MetaClip2Config):
             save(repository, model, [tokenizer, processor], traced(model, tokenizer))
         else:
             export(repository, model, "zero-shot-image-classification", [tokenizer, processor])
