@@ -226,8 +226,8 @@ function architectureList(handlers) {
     .flatMap(([name, { huggingFace }]) => (huggingFace?.architectures ?? []).map((ending) => [ending, name]))
     .toSorted(([one], [other]) => other.length - one.length);
   const rows = groups.flatMap(({ task, handler, classes }) => {
-    // The repository's files say which of two it is.
-    if (handler?.includes(' or ')) return [];
+    // The repository's files say which of two it is, or that it is none.
+    if (handler?.includes(' or ') || task.startsWith('features of')) return [];
     const byEnding = {};
     for (const name of classes) {
       const [ending, byName] = endings.find(([one]) => name.endsWith(one)) ?? [];

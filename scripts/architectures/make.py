@@ -73,7 +73,9 @@ TASKS = {
     "PRETRAINING": ("pretraining", None),
 }
 
-# Classes without a head make features: the repository's files say whether of texts or of images.
+# Classes without a head make features: the repository's files say whether of texts or of images. Those that read
+# something else, several kinds of inputs at once, or a beginning of what a decoder writes have no handler.
+OTHER_FEATURES = ("features of other inputs", None)
 FEATURES = ("features", "text_feature_extractor or image_feature_extractor")
 BARE = ("MODEL", "IMAGE", "TEXT_ENCODING")
 
@@ -129,6 +131,13 @@ OWN = {
     "BrosSpadeELForTokenClassification": ("document relations", None),
     "BlipTextLMHeadModel": ("text generation from images", None),
     **{f"{name}ForQuestionAnswering": ("question answering by beam search", None) for name in ("Flaubert", "XLM", "XLNet")},
+    # They read texts, and images where they are given.
+    "LayoutLMv3Model": FEATURES,
+    # They read texts and images at once, whatever their base class says.
+    **{f"{name}Model": OTHER_FEATURES for name in ("Aimv2", "CohereCompass", "EfficientLoFTR", "Perceiver", "SegGpt")},
+    # They read boxes of words, which nothing here finds.
+    "BrosModel": OTHER_FEATURES,
+    "BrosForTokenClassification": ("token classification with boxes", None),
     # It guesses a token that is added to the text, which transformers says by inputs that no exporter writes.
     "XLNetLMHeadModel": ("text generation by permutations", None),
     "ConditionalDetrForSegmentation": ("image segmentation", "instance_segmenter"),
@@ -183,7 +192,7 @@ def mappings():
 
 def sources():
     """Returns the classes that transformers exports, and what each says that it reads."""
-    exported, bases, reads = set(), {}, {}
+    exported, bases, reads, decoders = set(), {}, {}, set()
     for path in sorted(MODELS.glob("*/modeling_*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
@@ -192,6 +201,8 @@ def sources():
                 continue
             bases[node.name] = [ast.unparse(base) for base in node.bases]
             for line in node.body:
+                if getattr(line, "name", "") == "forward" and any("decoder_input" in one.arg for one in line.args.args):
+                    decoders.add(node.name)
                 target = line.targets[0] if isinstance(line, ast.Assign) else getattr(line, "target", None)
                 if getattr(target, "id", "") == "input_modalities":
                     reads[node.name] = ast.unparse(line.value)
@@ -201,10 +212,16 @@ def sources():
             return reads[name]
         return next((found for base in bases.get(name, []) if (found := modalities(base))), "")
 
-    return exported, modalities
+    def makes_features(name):
+        """Whether a class without a head reads texts alone, or one image alone."""
+        kinds = ast.literal_eval(modalities(name) or "()")
+        kinds = {kinds} if isinstance(kinds, str) else set(kinds)
+        return name not in decoders and (kinds <= {"text"} or kinds == {"image"})
+
+    return exported, modalities, makes_features
 
 
-def task_of(name, tasks, modalities):
+def task_of(name, tasks, modalities, makes_features):
     """Returns the task in words, and the handler; None if no handler runs the class."""
     if name in OWN:
         return OWN[name]
@@ -213,10 +230,12 @@ def task_of(name, tasks, modalities):
     if name.endswith("ForCausalLM") and not any(kind in modalities(name) for kind in ("image", "audio", "video")):
         return TASKS["CAUSAL_LM"]
     if not headed:
-        return FEATURES if name.endswith("Model") else (FEATURES[0], None)
+        if name.endswith("Model"):
+            return FEATURES if makes_features(name) else OTHER_FEATURES
+        return FEATURES[0], None
     words, handler = TASKS[headed[0]]
     if headed[0] in ("BACKBONE", "PRETRAINING") and any(task in tasks for task in BARE) and name.endswith("Model"):
-        return FEATURES
+        return FEATURES if makes_features(name) else OTHER_FEATURES
     if handler == "text_to_text" and "audio" in modalities(name):
         return "text generation from sound", None
     if handler in ONLY and name not in ONLY[handler]:
@@ -235,12 +254,12 @@ def main():
             raise SystemExit(f"Add {task} to TASKS.")
         for name in classes:
             by_class[name].append(task)
-    exported, modalities = sources()
+    exported, modalities, makes_features = sources()
     for name in OWN:
         by_class.setdefault(name, [])
     groups = defaultdict(list)
     for name in by_class:
-        groups[task_of(name, by_class[name], modalities)].append(name)
+        groups[task_of(name, by_class[name], modalities, makes_features)].append(name)
     lists = [
         {"task": task, "handler": handler, "classes": sorted(classes)}
         for (task, handler), classes in sorted(groups.items(), key=str)

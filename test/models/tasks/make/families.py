@@ -142,7 +142,7 @@ NEWEST = {
     "AXK1": ("byte_level", {**ROUTED, **LATENT}),
     "AXK2": ("byte_level", {**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}),
     "Beam": ("byte_level", {**MOE, "n_group": 1, "topk_group": 1, "mlp_layer_types": ["dense", "sparse"], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
-    "CohereCompassText": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "CohereCompassText": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "rope_parameters": {kind: {"rope_type": "default", "rope_theta": 10000.0} for kind in ("sliding_attention", "full_attention")}}),
     "DeepseekV2": ("byte_level", {**ROUTED, **LATENT, "topk_method": "greedy"}),
     "Esmc": ("word_piece", {"mask_token_id": 4, "num_key_value_heads": 2, "head_dim": 8}),
     "EuroBert": ("byte_level", {"num_key_value_heads": 1, "head_dim": 8, "mask_token_id": 3}),

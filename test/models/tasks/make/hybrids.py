@@ -20,14 +20,15 @@ def scan_tokens(values, decay, inward, outward, state):
     return found, state
 
 
-def scan(values, step, rate, inward, outward, D, dt_bias, initial_states, **_):
+def scan(values, step, rate, inward, outward, D, dt_bias, initial_states, return_final_states=False, **_):
     """`mamba2_chunk_scan`, without chunks. @param values [rows, tokens, heads, size] @param inward and outward [rows, tokens, groups, states]"""
     step = torch.nn.functional.softplus(step + dt_bias)
     inward, outward = (one.repeat_interleave(values.shape[2] // one.shape[2], dim=2) for one in (inward, outward))
     if initial_states is None:
         initial_states = values.new_zeros(1, 1, 1, inward.shape[-1]) * values[:, 0].unsqueeze(-1)
     found, state = scan_tokens(values * step[..., None], (rate * step).exp(), inward, outward, initial_states)
-    return found + D[:, None] * values, state
+    found = found + D[:, None] * values
+    return (found, state) if return_final_states else found
 
 
 @torch.jit.script
@@ -46,6 +47,8 @@ def delta_rule_of_tokens(query, key, value, decay, beta, state):
 def delta_rule(query, key, value, g, beta, initial_state, **_):
     """`torch_chunk_gated_delta_rule`, without chunks."""
     unit = lambda one: one * torch.rsqrt((one * one).sum(-1, keepdim=True) + 1e-6)
+    # transformers 5.24 repeats the heads here.
+    query, key = (one.repeat_interleave(value.shape[2] // one.shape[2], dim=2) for one in (query, key))
     if initial_state is None:
         initial_state = key[:, 0].unsqueeze(-1) * value[:, 0].unsqueeze(-2) * 0
     return delta_rule_of_tokens(unit(query) * query.shape[-1] ** -0.5, unit(key), value, g, beta, initial_state)
@@ -116,7 +119,7 @@ class HybridStep(Step):
         return split[next((at for at, (name, _) in enumerate(self.parts) if name == part), 0)]
 
 
-def every_token(self, hidden_states, q_resid, position_embeddings, attention_mask, position_ids, past_key_values=None):
+def every_token(self, hidden_states, q_resid, position_embeddings, attention_mask, position_ids, **_):
     """What an indexer chooses where there are fewer tokens than it may choose. The Hub's exports have none of its states."""
     return torch.arange(attention_mask.shape[-1])[None, None].expand(attention_mask.shape)
 

@@ -1,5 +1,6 @@
 """What torch's exporter cannot trace of language models is computed in another way."""
 import contextlib
+import sys
 import types
 import unittest.mock
 
@@ -46,12 +47,40 @@ def fourier(values):
     return types.SimpleNamespace(real=own @ values @ cosines - other @ values @ sines)
 
 
+def relative_pos(self, pos, stride, pooled_pos=None, shift=1):
+    """Funnel's, in which the number of positions is no constant."""
+    pooled_pos = pos if pooled_pos is None else pooled_pos
+    first = pooled_pos[0] - pos[0] + shift * pooled_pos.shape[0] * stride
+    last = pooled_pos[0] - pos[-1]
+    return torch.arange(0, (first - last) // stride + 1, dtype=torch.long) * -stride + first.long()
+
+
+def lang_adapter(self, lang_ids, hidden_states):
+    """X-MOD's, of one language, which transformers splits by the languages of the rows."""
+    residual = hidden_states if not self.ln_before_adapter else None
+    if self.adapter_layer_norm is not None:
+        hidden_states = self.adapter_layer_norm(hidden_states)
+    elif self.adapter_reuse_layer_norm:
+        hidden_states = self.LayerNorm(hidden_states)
+    residual = hidden_states if residual is None else residual
+    [adapter] = self.adapter_modules.values()
+    return adapter(hidden_states) + residual
+
+
+# Methods of transformers by their classes.
+METHODS = {"FunnelAttentionStructure": relative_pos, "XmodOutput": lang_adapter}
+
+
 @contextlib.contextmanager
 def patched(model):
     cumsum = lambda value, dim, **_: torch.cumsum(value.long() if value.dtype == torch.bool else value, dim)
     polar = lambda lengths, angles: Complex(torch.stack([lengths * angles.cos(), lengths * angles.sin()], -1))
     with unittest.mock.patch.object(torch.Tensor, "cumsum", cumsum), unittest.mock.patch.multiple(torch, polar=polar, view_as_complex=Complex, view_as_real=Complex.pairs), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
         with hybrids.states_traced(model) if IS_NEWEST else contextlib.nullcontext(), contextlib.ExitStack() as stack:
+            module = sys.modules[type(model).__module__]
+            for name, method in METHODS.items():
+                if hasattr(module, name):
+                    stack.enter_context(unittest.mock.patch.object(getattr(module, name), method.__name__, method))
             for part in model.modules():
                 if hasattr(part, "fourier_transform"):
                     stack.enter_context(unittest.mock.patch.object(part, "fourier_transform", fourier))
