@@ -12,13 +12,13 @@ from image_families import FAMILIES, SIDE, TRANSFORMER
 
 PHOTOS = [(61, 47), (40, 80)]
 # The class without `Model` whose vector is the first one, which stands for the image.
-FIRST = ["DINOv3ConvNext", "DPT", "DeiT", "Dinov2WithRegisters", "Pvt", "ViTMSN", "Yolos"]
+FIRST = ["DINOv3ConvNext", "DPT", "Data2VecVision", "DeiT", "Dinov2WithRegisters", "Pvt", "ViTMSN", "Yolos"]
 # Those that have a vector for each part of the image, and none that stands for it: their mean.
 MEAN = ["DonutSwin", "FocalNet", "Hiera", "IJepa", "Levit", "Swin", "Swinv2"]
 # Those whose features are maps: the mean of each.
 MAPS = ["Bit", "ConvNextV2", "Cvt", "EfficientNet", "GLPN", "MobileNetV2", "MobileViT", "MobileViTV2", "PoolFormer", "PvtV2", "Segformer", "SwiftFormer", "TextNet", "VitDet"]
 # Those whose own layer makes the vector.
-POOLED = ["Aimv2Vision", "Beit", "CLIPVision", "ChineseCLIPVision", "Data2VecVision", "MLCDVision", "SiglipVision"]
+POOLED = ["Aimv2Vision", "Beit", "CLIPVision", "ChineseCLIPVision", "MLCDVision", "SiglipVision"]
 PROJECTED = ["CLIPVisionModelWithProjection", "MetaClip2VisionModelWithProjection"]
 CLIP = lambda: CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=SIDE)
 # What `image_classifier.py` and `image_families.py` do not have.

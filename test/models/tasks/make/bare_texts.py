@@ -6,8 +6,8 @@ import torch
 
 import transformers
 
-from common import kebab, small, spread, tokenizer_of
-from families import REFUSED, T5, check_sees, export_text, family_models, without
+from common import IS_NEWEST, kebab, small, spread, tokenizer_of
+from families import GROUPED, MOE, REFUSED, ROUTED, T5, check_sees, export_text, family_models, without
 from text_generator import families
 
 TEXTS = ["The cat sat on the mat.", "What is the time in London? Once upon a time there was a small island."]
@@ -22,6 +22,23 @@ OTHERS = {
     "Olmo": ("byte_level", {"num_key_value_heads": 1}),
     "Olmo2": ("byte_level", {"num_key_value_heads": 1}),
 }
+# Of transformers 5.24: the halves of texts of models of images.
+AXES = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}}
+HALF_AXES = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 0], "partial_rotary_factor": 0.5}}
+NEWEST_OTHERS = {
+    "EmbeddingGemma2Text": ("byte_level", {**GROUPED, "global_head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 420}),
+    "Glm4vText": ("byte_level", {"num_key_value_heads": 1, **AXES}),
+    "Glm4vMoeText": ("byte_level", {**ROUTED, **HALF_AXES}),
+    "GlmImageText": ("byte_level", {"num_key_value_heads": 1, **HALF_AXES}),
+    "GlmOcrText": ("byte_level", {**GROUPED, **HALF_AXES}),
+    "GraniteDoclingText": ("byte_level", {"num_key_value_heads": 1}),
+    "Qwen2VLText": ("byte_level", {"num_key_value_heads": 1, **AXES}),
+    "Qwen2_5_VLText": ("byte_level", {"num_key_value_heads": 1, **AXES}),
+    "Qwen3VLText": ("byte_level", {**GROUPED, **AXES}),
+    "Qwen3VLMoeText": ("byte_level", {**MOE, **AXES}),
+}
+# With the usual scale the sums of these states are too large for float32.
+SCALES = {"NemotronH": 0.2, "Zamba2": 0.2}
 # The half of texts of a model of images and texts: its vector is that of the text's end.
 PAIRED = [("CLIPTextModel", "CLIPTextConfig", "pooler_output"), ("CLIPTextModelWithProjection", "CLIPTextConfig", "text_embeds"), ("MetaClip2TextModelWithProjection", "MetaClip2TextConfig", "text_embeds")]
 
@@ -39,7 +56,7 @@ def vector(model, tokenizer, text, pooling):
 
 def bare_rows(compared=()):
     """@param compared the classes that have a row"""
-    for repository, model, tokenizer in family_models("vectors", ["last_hidden_state"], compared, more=OTHERS):
+    for repository, model, tokenizer in family_models("vectors", ["last_hidden_state"], compared, more=NEWEST_OTHERS if IS_NEWEST else OTHERS):
         yield row(repository, model, tokenizer)
 
 
@@ -65,7 +82,7 @@ def writer_row(name, model_class, kind, fields):
     tokenizer = tokenizer_of(kind)
     config_class = getattr(transformers, model_class.__name__.replace("Model", "Config"))
     config = small(functools.partial(without, config_class, REFUSED.get(name, [])), kind, **fields)
-    model = spread(model_class._from_config(config, attn_implementation="eager"))
+    model = spread(model_class._from_config(config, attn_implementation="eager"), scale=SCALES.get(name, 0.3))
     repository = f"vectors-{kebab(name)}"
     export_text(repository, model, tokenizer, ["last_hidden_state"])
     return row(repository, model, tokenizer)

@@ -5,7 +5,7 @@ import onnx
 import torch
 from transformers import (
     DepthAnythingConfig, DepthAnythingForDepthEstimation, DepthProConfig, DepthProForDepthEstimation, DepthProImageProcessor, Dinov2Config, DPTConfig, DPTForDepthEstimation, DPTImageProcessor, GLPNConfig,
-    GLPNForDepthEstimation, GLPNImageProcessor, ZoeDepthConfig, ZoeDepthForDepthEstimation, ZoeDepthImageProcessor, BeitConfig, pipeline,
+    GLPNForDepthEstimation, GLPNImageProcessor, PromptDepthAnythingConfig, PromptDepthAnythingForDepthEstimation, ZoeDepthConfig, ZoeDepthForDepthEstimation, ZoeDepthImageProcessor, BeitConfig, pipeline,
 )
 
 from common import answers, export_graph, photo, spread
@@ -33,6 +33,12 @@ def glpn():
     return GLPNForDepthEstimation(GLPNConfig(depths=[1, 1, 1, 1], hidden_sizes=[8, 8, 16, 16], num_attention_heads=[1, 1, 2, 2], mlp_ratios=[1, 1, 1, 1], decoder_hidden_size=8))
 
 
+def prompt_depth_anything():
+    """The model of which a coarse map of depths may be an input, without it."""
+    backbone = Dinov2Config(**DINO, out_features=[f"stage{index}" for index in (1, 2, 3, 4)])
+    return PromptDepthAnythingForDepthEstimation(PromptDepthAnythingConfig(backbone_config=backbone, reassemble_hidden_size=16, patch_size=14, head_hidden_size=8, **NECK))
+
+
 def zoedepth():
     backbone = BeitConfig(
         image_size=64, patch_size=16, hidden_size=16, num_hidden_layers=4, num_attention_heads=2, intermediate_size=24, use_relative_position_bias=True, reshape_hidden_states=False,
@@ -56,6 +62,7 @@ KEPT = {"keep_aspect_ratio": True, "ensure_multiple_of": 14, "size": {"height": 
 MODELS = [
     ("depth-anything", depth_anything, lambda: DPTImageProcessor(**KEPT), 0.15),
     ("depth-anything-v2-metric", lambda: depth_anything(depth_estimation_type="metric", max_depth=20), lambda: DPTImageProcessor(**KEPT), 0.15),
+    ("depth-prompt-depth-anything", prompt_depth_anything, lambda: DPTImageProcessor(**KEPT), 0.15),
     ("depth-dpt", dpt, lambda: DPTImageProcessor(size={"height": 64, "width": 64}), 0.15),
     ("depth-dpt-dinov2", dpt_dinov2, lambda: DPTImageProcessor(do_resize=False, do_pad=True, size_divisor=14), 0.15),
     ("depth-glpn", glpn, GLPNImageProcessor, 0.3),

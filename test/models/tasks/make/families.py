@@ -148,7 +148,6 @@ NEWEST = {
     "EuroBert": ("byte_level", {"num_key_value_heads": 1, "head_dim": 8, "mask_token_id": 3}),
     "Gte": ("unigram", {"type_vocab_size": 1}),
     "HunYuanMoEV1": ("byte_level", {**GROUPED, "num_experts": 2, "moe_topk": 2}),
-    "JetMoe": ("byte_level", {"num_key_value_heads": 1, "kv_channels": 8, "num_local_experts": 2, "num_experts_per_tok": 2}),
     "JinaEmbeddingsV3": ("unigram", {"type_vocab_size": 1}),
     "MiniMax": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "layer_types": ["linear_attention", "full_attention"]}),
     "MiniCPM3": ("byte_level", {"num_key_value_heads": 2, "kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "head_dim": 4, "dim_model_base": 8}),
@@ -163,6 +162,24 @@ NEWEST = {
     "Qwen3_5Text": ("byte_level", {**LINEAR, "head_dim": 8, "linear_num_value_heads": 4}),
     "Ultrabert": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "prediction_head_size": 16}),
 }
+# Models that read images, too, or have a decoder: what their configs have of the fields of a model of texts.
+SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}
+DEEP = {"depth": 1, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "patch_size": 8, "out_hidden_size": 16, "num_position_embeddings": 16}
+WRAPPED = {
+    "Gemma3": lambda own: {"text_config": own, "vision_config": SEES, "mm_tokens_per_image": 4},
+    "ModernVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
+    "Qwen3_5": lambda own: {"text_config": own, "vision_config": DEEP},
+    "T5Gemma": lambda own: {"encoder": own, "decoder": own},
+    "UltraVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
+}
+NEWEST.update({
+    "Gemma3": FAMILIES["Gemma3Text"],
+    "ModernVBert": ("byte_level", {"local_attention": 8}),
+    "NeoMME": ("byte_level", {**GROUPED, "embedding_rank": 8, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8, "embedding_dim": 8, "per_layer_config": None}),
+    "Qwen3_5": NEWEST["Qwen3_5Text"],
+    "T5Gemma": ("unigram", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "UltraVBert": NEWEST["Ultrabert"],
+})
 ENDINGS = {
     "classify": ["ForSequenceClassification"], "tokens": ["ForTokenClassification"], "answer": ["ForQuestionAnsweringSimple", "ForQuestionAnswering"],
     "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "vectors": ["Model"],
@@ -178,8 +195,8 @@ SCALES = {"GPTNeoX": 0.6, "JinaEmbeddingsV3": 1.0, "Ministral3": 0.6}
 # Of a kind: families that answer about a page with boxes.
 WRONG = {
     "answer": ["LayoutLM", "LayoutLMv3"],
-    # With a decoder beside the encoder; Gpt-OSS, whose experts the exporter fixes for one length.
-    "vectors": ["GptOss", "Bart", "BigBirdPegasus", "MBart", "Mvp", "PLBart", "T5", "MT5", "UMT5"],
+    # With images, or a decoder beside the encoder; Gpt-OSS, whose experts the exporter fixes for one length.
+    "vectors": ["Gemma3", "ModernVBert", "NeoMME", "Qwen3_5", "UltraVBert", "T5Gemma", "GptOss", "Bart", "BigBirdPegasus", "MBart", "Mvp", "PLBart", "T5", "MT5", "UMT5"],
 }
 
 
@@ -192,10 +209,19 @@ def family_models(kind, outputs, names, fields={}, more={}):
             continue
         repository = f"{kind}-{kebab(name)}"
         tokenizer = tokenizer_for(name, tokens)
-        config_class = functools.partial(without, model_class.config_class, REFUSED.get(name, []))
+        config_class = functools.partial(without, wrapped(name, getattr(transformers, name + "Config", model_class.config_class)), REFUSED.get(name, []))
         model = spread(model_class._from_config(small(config_class, tokens, **fields, **own), attn_implementation="eager"), scale=SCALES.get(name, 0.3))
         export_text(repository, model, tokenizer, outputs)
         yield repository, model, tokenizer
+
+
+def wrapped(name, config_class):
+    """A function that makes a config of the fields of a model of texts."""
+    def make(id2label=None, label2id=None, **own):
+        labels = {"id2label": id2label, "label2id": label2id} if id2label else {}
+        return config_class(**WRAPPED[name](own), **labels)
+
+    return make if name in WRAPPED else config_class
 
 
 def tokenizer_for(name, tokens):

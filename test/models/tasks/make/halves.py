@@ -5,10 +5,13 @@ import torch
 import transformers
 from transformers import GenerationConfig
 
-from common import answers, kebab, save, small, spread, tokenizer_of
-from families import GROUPED
+from common import IS_NEWEST, answers, kebab, save, small, spread, tokenizer_of
+from families import GROUPED, MOE
 from text_generator import Step, asked, first_cache
 from traced import patched
+from writers import MORE, NEWEST_MORE
+
+WRITERS = {**MORE, **NEWEST_MORE}
 
 # An encoder of images, as small as it can be: none is seen.
 SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}
@@ -28,28 +31,84 @@ HALVES = {
     "PerceptionLM": ({"model_type": "llama", **GROUPED}, {"model_type": "timm_wrapper", "architecture": "vit_pe_core_tiny_patch16_384", "model_args": {"embed_dim": 16, "depth": 1, "num_heads": 2, "img_size": [32, 32], "global_pool": "", "use_post_transformer_norm": False}}, {}),
     "DeepseekVL": ({"model_type": "llama", **GROUPED}, SIGLIP, {}),
 }
+# Of transformers 5.24.
+QWEN = {"num_key_value_heads": 1}
+SECTIONS = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}}
+DEEP = {"depth": 1, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "patch_size": 8, "image_size": 32, "out_hidden_size": 16}
+NEWEST_HALVES = {
+    "Aria": ({"num_key_value_heads": 1, "moe_num_experts": 2, "moe_topk": 2, "moe_num_shared_experts": 1}, {"model_type": "idefics3_vision", **SEES}, {"projector_patch_to_query_dict": {16: 4}}),
+    "CohereCompass": (WRITERS["CohereCompass"][1], {}, {}),
+    "DeepseekVLHybrid": ({"model_type": "llama", **GROUPED}, SIGLIP, {"high_res_vision_config": {"model_type": "sam_vision_model", **SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2}}),
+    "Exaone4_5_": ({"model_type": "exaone4", **GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}, DEEP, {}),
+    "Gemma3n": (WRITERS["Gemma3n"][1], {"model_type": "gemma3n_vision", "architecture": "mobilenetv5_300m_enc", "hidden_size": 16, "vocab_size": 8, "vocab_offset": 412}, {"audio_config": {"hidden_size": 16, "vocab_size": 4, "vocab_offset": 416, "conf_num_attention_heads": 2, "conf_num_hidden_layers": 1, "subsampling_conv_channel_size": (4, 4)}, "vision_soft_tokens_per_image": 4, "audio_soft_tokens_per_image": 4}),
+    "Gemma4Unified": (WRITERS["Gemma4Unified"][1], {}, {"audio_config": None}),
+    "Glm46V": ({**QWEN, **SECTIONS, "model_type": "glm4v_text"}, {"model_type": "glm4v_vision", **DEEP}, {}),
+    "Glm4v": ({**QWEN, **SECTIONS}, DEEP, {}),
+    "Glm4vMoe": ({**WRITERS["Glm4Moe"][1], **SECTIONS}, DEEP, {}),
+    "Granite4Vision": ({"model_type": "granite", "num_key_value_heads": 1}, SIGLIP, {}),
+    "GraniteDocling": ({"num_key_value_heads": 1}, SEES, {}),
+    "HunYuanVL": (GROUPED, SEES, {}),
+    "Lfm3Vl": ({"model_type": "lfm3", **WRITERS["Lfm3"][1]}, {}, {}),
+    "Llama4": ({**WRITERS["Llama4"][1]}, {**SEES, "vision_output_dim": 16, "projector_input_dim": 16, "projector_output_dim": 16}, {}),
+    "MiniCPMV4_6": ({"model_type": "qwen3_5_text", **WRITERS["Qwen3_5"][1]}, SEES, {}),
+    "MiniMaxM3Sparse": (WRITERS["MiniMaxM3VL"][1], {}, {}),
+    "Mllama": (WRITERS["Mllama"][1], {**SEES, "num_global_layers": 1, "vision_output_dim": 32, "intermediate_layers_indices": [0], "max_num_tiles": 1, "supported_aspect_ratios": [[1, 1]]}, {}),
+    "Molmo2": ({"num_key_value_heads": 1, "head_dim": 8, "additional_vocab_size": 4}, {**SEES, "head_dim": 8, "num_key_value_heads": 2}, {"adapter_config": {"hidden_size": 16, "intermediate_size": 24, "text_hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8, "vit_layers": [-1]}}),
+    "PaddleOCRVL": ({**GROUPED, **SECTIONS}, SEES, {}),
+    "QianfanOCR": ({"model_type": "qwen3", **GROUPED}, {**SEES, "image_size": [32, 32], "patch_size": [8, 8]}, {}),
+    "Qwen3VLMoe": ({**MOE, **SECTIONS, "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_interleaved": True}}, {**DEEP, "deepstack_visual_indexes": [0], "num_position_embeddings": 16}, {}),
+    "VideoLlama3": ({"model_type": "qwen2", "num_key_value_heads": 1}, SEES, {}),
+}
 
 
 class HalfStep(Step):
     """Vectors of tokens in their place."""
 
     def forward(self, vectors, mask, positions, *past):
+        more = {}
+        if has_layer_inputs(self.model):
+            more["per_layer_inputs"], *past = past
         cache = self.cache(past)
-        found = self.model(inputs_embeds=vectors, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True, return_dict=True)
+        found = self.model(inputs_embeds=vectors, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True, return_dict=True, **more)
         return (found.logits, *self.states(cache))
 
 
+class Embed(torch.nn.Module):
+    """The first file: the vectors of tokens, and what some models add to them in each layer."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.embed = model, model.get_input_embeddings()
+
+    def forward(self, ids):
+        vectors = self.embed(ids)
+        return (vectors, self.model.model.language_model.get_per_layer_inputs(ids)) if has_layer_inputs(self.model) else vectors
+
+
+def has_layer_inputs(model):
+    return "Gemma3n" in type(model).__name__
+
+
 def export(repository, model, tokenizer):
+    if IS_NEWEST and model._can_set_experts_implementation():
+        model.set_experts_implementation("batched_mm")
     step, states = first_cache(model, HalfStep)
-    width = model.get_input_embeddings().weight.shape[1]
+    # By three axes, those of texts are alike.
+    has_axes = "mrope_section" in str(model.config.get_text_config().to_dict().get("rope_parameters"))
+    positions = torch.tensor([[3, 4], [3, 4]])
+    text = Embed(model)
+    vectors = ["inputs_embeds", *(["per_layer_inputs"] if has_layer_inputs(model) else [])]
+    with torch.no_grad():
+        embedded = text(torch.tensor([[1, 2], [3, 4]]))
+    embedded = dict(zip(vectors, embedded if isinstance(embedded, tuple) else [embedded]))
     inputs = {
-        "inputs_embeds": torch.rand(2, 2, width), "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
-        **{f"past_{name}": state for name, state in zip(step.names, states)}}
+        "inputs_embeds": embedded["inputs_embeds"], "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": positions.expand(3, 2, 2) if has_axes else positions,
+        **{name: embedded[name] for name in vectors[1:]}, **{f"past_{name}": state for name, state in zip(step.names, states)}}
     presents = [name.replace("key_values", "present") for name in step.names]
     axes = {
-        "inputs_embeds": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
-        "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": {0: "batch_size", 2: "past_sequence_length"} for name in step.names}, **{name: {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
-    ids = {"input_ids": {0: "batch_size", 1: "sequence_length"}, "inputs_embeds": {0: "batch_size", 1: "sequence_length"}}
+        "inputs_embeds": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {1: "batch_size", 2: "sequence_length"} if has_axes else {0: "batch_size", 1: "sequence_length"},
+        **{name: {0: "batch_size", 1: "sequence_length"} for name in vectors[1:]}, "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": {0: "batch_size", 2: "past_sequence_length"} for name in step.names}, **{name: {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
+    ids = {name: {0: "batch_size", 1: "sequence_length"} for name in ("input_ids", *vectors)}
 
     def write(_, target):
         with torch.no_grad(), patched(model):
@@ -57,7 +116,7 @@ def export(repository, model, tokenizer):
                 step.eval(), tuple(inputs.values()), pathlib.Path(target) / "decoder_model_merged.onnx", input_names=list(inputs), output_names=["logits", *presents],
                 dynamic_axes=axes, opset_version=17, dynamo=False)
             torch.onnx.export(
-                model.get_input_embeddings(), (torch.tensor([[1, 2], [3, 4]]),), pathlib.Path(target) / "embed_tokens.onnx", input_names=["input_ids"], output_names=["inputs_embeds"],
+                text, (torch.tensor([[1, 2], [3, 4]]),), pathlib.Path(target) / "embed_tokens.onnx", input_names=["input_ids"], output_names=vectors,
                 dynamic_axes=ids, opset_version=17, dynamo=False)
 
     save(repository, model, [tokenizer], write)
@@ -77,10 +136,11 @@ def row(name, texts, images, fields):
             break
     else:
         raise SystemExit(f"{name}: no weights write several tokens.")
-    repository = f"write-{kebab(name)}"
+    repository = f"write-{kebab(name).strip('_')}-half" if IS_NEWEST else f"write-{kebab(name)}"
     export(repository, model, tokenizer)
     return {"architecture": model_class.__name__, "repository": repository, "requests": requests}
 
 
 def make():
-    answers("text_generator", [row(name, *one) for name, one in HALVES.items()])
+    for name, one in (NEWEST_HALVES if IS_NEWEST else HALVES).items():
+        answers("text_generator", [row(name, *one)])

@@ -6,9 +6,21 @@ from transformers import (
     BeitImageProcessor, BitImageProcessor, CLIPImageProcessor, ConvNextImageProcessor, DeiTImageProcessor, DonutImageProcessor, LevitImageProcessor, MobileViTImageProcessor, PoolFormerImageProcessor, PvtImageProcessor,
     SegformerImageProcessor, SiglipImageProcessor, TextNetImageProcessor, ViTImageProcessor,
 )
+from transformers.models.mobilevitv2.modeling_mobilevitv2 import MobileViTV2Layer
 
 # transformers 4 ignores the processor's own interpolation here, which 5 does not.
 DonutImageProcessor.thumbnail = functools.partialmethod(DonutImageProcessor.thumbnail, resample=2)
+
+
+def folding(self, patches, output_size):
+    """MobileViTV2's, by operators that torch's exporter has."""
+    batch, channels, _, _ = patches.shape
+    down, across = output_size[0] // self.patch_height, output_size[1] // self.patch_width
+    parts = patches.reshape(batch, channels, self.patch_height, self.patch_width, down, across)
+    return parts.permute(0, 1, 4, 2, 5, 3).reshape(batch, channels, *output_size)
+
+
+MobileViTV2Layer.folding = folding
 SIDE = {"height": 32, "width": 32}
 CROPPED = {"size": {"shortest_edge": 40}, "crop_size": SIDE}
 TRANSFORMER = {"image_size": 32, "patch_size": 8, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
@@ -32,7 +44,7 @@ FAMILIES = [
     ("IJepa", "IJepa", TRANSFORMER, lambda: ViTImageProcessor(size=SIDE)),
     ("Levit", "Levit", LEVIT, lambda: LevitImageProcessor(size={"shortest_edge": 40}, crop_size=SIDE)),
     ("MetaClip2", "MetaClip2", VISION, lambda: CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=SIDE)),
-    ("MobileViTV2", "MobileViTV2", {"image_size": 32, "width_multiplier": 0.125, "n_attn_blocks": [1, 1, 1], "base_attn_unit_dims": [64, 64, 64]}, lambda: MobileViTImageProcessor(size={"shortest_edge": 40}, crop_size=SIDE)),
+    ("MobileViTV2", "MobileViTV2", {"image_size": 64, "width_multiplier": 0.125, "n_attn_blocks": [1, 1, 1], "base_attn_unit_dims": [64, 64, 64]}, lambda: MobileViTImageProcessor(size={"shortest_edge": 72}, crop_size={"height": 64, "width": 64})),
     ("PoolFormer", "PoolFormer", {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 8, 16, 16], "mlp_ratio": 2.0, "layer_scale_init_value": 1.0}, lambda: PoolFormerImageProcessor(size={"shortest_edge": 32}, crop_size=SIDE)),
     ("Pvt", "Pvt", {**PYRAMID, "sequence_reduction_ratios": [4, 2, 1, 1]}, lambda: PvtImageProcessor(size=SIDE)),
     ("PvtV2", "PvtV2", {**PYRAMID, "sr_ratios": [4, 2, 1, 1]}, lambda: PvtImageProcessor(size=SIDE)),

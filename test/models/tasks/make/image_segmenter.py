@@ -2,9 +2,11 @@ import numpy as np
 import torch
 from transformers import (
     BeitConfig, BeitForSemanticSegmentation, BeitImageProcessor, ConvNextConfig, Data2VecVisionConfig, Data2VecVisionForSemanticSegmentation, DPTConfig, DPTForSemanticSegmentation, DPTImageProcessor,
-    MobileNetV2Config, MobileNetV2ForSemanticSegmentation, MobileNetV2ImageProcessor, MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
+    MobileNetV2Config, MobileNetV2ForSemanticSegmentation, MobileNetV2ImageProcessor, MobileViTConfig, MobileViTForSemanticSegmentation, MobileViTImageProcessor, MobileViTV2Config, MobileViTV2ForSemanticSegmentation, SegformerConfig,
     SegformerForSemanticSegmentation, SegformerImageProcessor, UperNetConfig, UperNetForSemanticSegmentation, pipeline,
 )
+
+import image_families  # of which MobileViTV2 is exported
 
 from common import answers, export_graph, photo, spread
 
@@ -34,6 +36,11 @@ def mobilevit():
         image_size=64, hidden_sizes=[8, 12, 16], neck_hidden_sizes=[4, 4, 8, 8, 8, 8, 16], num_attention_heads=2, expand_ratio=1.0, aspp_out_channels=16, atrous_rates=[1, 2, 3], **NAMES))
 
 
+def mobilevitv2():
+    return MobileViTV2ForSemanticSegmentation(MobileViTV2Config(
+        image_size=64, width_multiplier=0.125, n_attn_blocks=[1, 1, 1], base_attn_unit_dims=[64, 64, 64], aspp_out_channels=16, atrous_rates=[1, 2, 3], **NAMES))
+
+
 def mobilenet():
     return MobileNetV2ForSemanticSegmentation(MobileNetV2Config(image_size=64, depth_multiplier=0.1, min_depth=4, expand_ratio=2, **NAMES))
 
@@ -56,11 +63,12 @@ MODELS = [
     ("segment-upernet", upernet, lambda: SegformerImageProcessor(size=SIDE)),
     ("segment-mobilenet-v2", mobilenet, lambda: MobileNetV2ImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-mobilevit", mobilevit, lambda: MobileViTImageProcessor(size=SIDE, do_center_crop=False)),
+    ("segment-mobilevitv2", mobilevitv2, lambda: MobileViTImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-data2vec-vision", data2vec, lambda: BeitImageProcessor(size=SIDE, do_center_crop=False)),
     ("segment-dpt", dpt, lambda: DPTImageProcessor(size=SIDE)),
 ]
 # Whose sides are constants of the graph.
-FIXED = {"segment-mobilenet-v2", "segment-beit", "segment-upernet", "segment-data2vec-vision", "segment-dpt"}
+FIXED = {"segment-mobilenet-v2", "segment-mobilevitv2", "segment-beit", "segment-upernet", "segment-data2vec-vision", "segment-dpt"}
 GPU = {"segment-segformer": ["webgpu"]}
 
 
@@ -70,9 +78,9 @@ def make():
         processor = processor_class()
         # The first weights that show three classes.
         for seed in range(200):
-            model = spread(build(), seed, scale=[0.35, 0.15, 0.8][seed % 3] if repository == "segment-mobilevit" else 0.35)
+            model = spread(build(), seed, scale=[0.35, 0.15, 0.8][seed % 3] if "mobilevit" in repository else 0.35)
             pipe = pipeline("image-segmentation", model=model, image_processor=processor)
-            if len([one for one in pipe(photo(61, 47)) if (np.asarray(one["mask"]) > 0).sum() > 40]) > (1 if repository == "segment-mobilevit" else 2):
+            if len([one for one in pipe(photo(61, 47)) if (np.asarray(one["mask"]) > 0).sum() > 40]) > (1 if "mobilevit" in repository else 2):
                 break
         example = processor(photo(61, 47), return_tensors="pt")["pixel_values"]
         export_graph(repository, model, [processor], example, ["logits"], fixed=repository in FIXED)

@@ -4,7 +4,7 @@ import pathlib
 import torch
 import transformers
 from optimum.exporters.onnx import main_export
-from optimum.exporters.onnx.model_configs import BartOnnxConfig, M2M100OnnxConfig, T5OnnxConfig
+from optimum.exporters.onnx.model_configs import BartOnnxConfig, T5OnnxConfig
 from optimum.exporters.tasks import TasksManager
 from transformers import GenerationConfig
 
@@ -23,20 +23,12 @@ CLASSES = {
     "BigBirdPegasusForConditionalGeneration": ({**SIZES, "attention_type": "original_full"}, None),
     "BlenderbotForConditionalGeneration": (SIZES, None),
     "BlenderbotSmallForConditionalGeneration": (SIZES, None),
-    "FSMTForConditionalGeneration": ({**SIZES, "src_vocab_size": 344, "tgt_vocab_size": 344, "langs": ["en", "de"]}, BartOnnxConfig),
-    "LEDForConditionalGeneration": ({**SIZES, "attention_window": 8, "max_encoder_position_embeddings": 160, "max_decoder_position_embeddings": 160}, BartOnnxConfig),
     "LongT5ForConditionalGeneration": ({**T5_SIZES, "local_radius": 8}, None),
     "MBartForConditionalGeneration": (SIZES, None),
     "MT5ForConditionalGeneration": (T5_SIZES, None),
     "MvpForConditionalGeneration": (SIZES, BartOnnxConfig),
-    "NllbMoeForConditionalGeneration": ({**SIZES, "num_experts": 2, "encoder_sparse_step": 1, "decoder_sparse_step": 1, "expert_capacity": 64}, M2M100OnnxConfig),
     "PLBartForConditionalGeneration": (SIZES, BartOnnxConfig),
     "PegasusForConditionalGeneration": (SIZES, None),
-    "PegasusXForConditionalGeneration": ({**SIZES, "num_global_tokens": 4, "block_size": 8}, BartOnnxConfig),
-    "ProphetNetForConditionalGeneration": ({
-        "hidden_size": 16, "num_encoder_layers": 2, "num_decoder_layers": 2, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24,
-        "max_position_embeddings": 160}, BartOnnxConfig),
-    "SwitchTransformersForConditionalGeneration": ({**T5_SIZES, "num_experts": 2, "expert_capacity": 64, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}, T5OnnxConfig),
     "UMT5ForConditionalGeneration": (T5_SIZES, T5OnnxConfig),
 }
 

@@ -48,7 +48,6 @@ NEWEST_MORE = {
     "CohereCompass": NEWEST["CohereCompassText"],
     "DeepseekV32": ("byte_level", {**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}),
     "Flint": ("byte_level", {**MOE, "shared_expert_intermediate_size": 8, "mlp_only_layers": [0], "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
-    "JetMoe": NEWEST["JetMoe"],
     "Kolibri1": ("byte_level", {**MOE, "shared_expert_intermediate_size": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "LaraMini": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
     "Lfm3": ("byte_level", {**GROUPED, "conv_L_cache": 3, "layer_types": ["conv", "full_attention"]}),
