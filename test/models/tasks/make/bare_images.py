@@ -14,7 +14,7 @@ PHOTOS = [(61, 47), (40, 80)]
 # The class without `Model` whose vector is the first one, which stands for the image.
 FIRST = ["DINOv3ConvNext", "DPT", "Data2VecVision", "DeiT", "Dinov2WithRegisters", "Pvt", "ViTMSN", "Yolos"]
 # Those that have a vector for each part of the image, and none that stands for it: their mean.
-MEAN = ["DonutSwin", "FocalNet", "Hiera", "IJepa", "Levit", "Swin", "Swinv2"]
+MEAN = ["DonutSwin", "MaskFormerSwin", "FocalNet", "Hiera", "IJepa", "Levit", "Swin", "Swinv2"]
 # Those whose features are maps: the mean of each.
 MAPS = ["Bit", "ConvNextV2", "Cvt", "EfficientNet", "GLPN", "MobileNetV2", "MobileViT", "MobileViTV2", "PoolFormer", "PvtV2", "Segformer", "SwiftFormer", "TextNet", "VitDet"]
 # Those whose own layer makes the vector.
@@ -28,11 +28,12 @@ OTHERS = {
     "ChineseCLIPVision": (TRANSFORMER, CLIP),
     "DINOv3ConvNext": ({"hidden_sizes": [8, 8, 16, 16], "depths": [1, 1, 1, 1], "image_size": 32}, lambda: transformers.DINOv3ViTImageProcessorFast(size=SIDE)),
     "DPT": ({**TRANSFORMER, "backbone_out_indices": [0, 1, 1, 1], "neck_hidden_sizes": [8, 8, 8, 8]}, lambda: transformers.DPTImageProcessor(size=SIDE)),
-    "GLPN": ({"depths": [1, 1, 1, 1], "hidden_sizes": [8, 8, 16, 16], "num_attention_heads": [1, 1, 2, 2], "mlp_ratios": [1, 1, 1, 1]}, transformers.GLPNImageProcessor),
+    "GLPN": ({"depths": [1, 1, 1, 1], "hidden_sizes": [8, 8, 16, 16], "num_attention_heads": [1, 1, 2, 2], "mlp_ratios": [1, 1, 1, 1]}, lambda: ViTImageProcessor(size=SIDE, do_normalize=False)),
     "MLCDVision": (TRANSFORMER, CLIP),
+    "MaskFormerSwin": ({"image_size": 32, "patch_size": 4, "embed_dim": 8, "depths": [1, 1], "num_heads": [1, 2], "window_size": 4}, lambda: ViTImageProcessor(size=SIDE)),
     "MetaClip2Vision": (TRANSFORMER, CLIP),
     "VitDet": ({**TRANSFORMER, "pretrain_image_size": 32, "mlp_ratio": 2}, lambda: ViTImageProcessor(size=SIDE)),
-    "Yolos": ({**TRANSFORMER, "image_size": [32, 32], "num_detection_tokens": 4, "use_mid_position_embeddings": False}, lambda: transformers.YolosImageProcessor(size={"shortest_edge": 32, "longest_edge": 32}, do_pad=False)),
+    "Yolos": ({**TRANSFORMER, "image_size": [32, 32], "num_detection_tokens": 4, "use_mid_position_embeddings": False}, lambda: transformers.YolosImageProcessor(size=SIDE, do_pad=False)),
     "SiglipVision": (TRANSFORMER, lambda: SiglipImageProcessor(size=SIDE)),
 }
 

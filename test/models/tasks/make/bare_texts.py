@@ -40,7 +40,7 @@ NEWEST_OTHERS = {
 # With the usual scale the sums of these states are too large for float32.
 SCALES = {"NemotronH": 0.2, "Zamba2": 0.2}
 # The half of texts of a model of images and texts: its vector is that of the text's end.
-PAIRED = [("CLIPTextModel", "CLIPTextConfig", "pooler_output"), ("CLIPTextModelWithProjection", "CLIPTextConfig", "text_embeds"), ("MetaClip2TextModelWithProjection", "MetaClip2TextConfig", "text_embeds")]
+PAIRED = [("CLIPTextModel", "CLIPTextConfig", "pooler_output"), ("CLIPTextModelWithProjection", "CLIPTextConfig", "text_embeds"), ("MetaClip2TextModelWithProjection", "MetaClip2TextConfig", "text_embeds"), ("ClapTextModelWithProjection", "ClapTextConfig", "text_embeds")]
 
 
 def unit(vector):
@@ -99,8 +99,9 @@ def positions_row():
 
 def paired_rows():
     for name, config_name, output in PAIRED:
-        tokenizer = tokenizer_of("clip")
-        model = spread(getattr(transformers, name)._from_config(small(getattr(transformers, config_name), "clip", projection_dim=12), attn_implementation="eager"))
+        kind = "byte_level" if "Clap" in name else "clip"
+        tokenizer = tokenizer_of(kind)
+        model = spread(getattr(transformers, name)._from_config(small(getattr(transformers, config_name), kind, projection_dim=12), attn_implementation="eager"))
         repository = f"vectors-{kebab(name)}"
         export_text(repository, model, tokenizer, ["last_hidden_state", output] if output == "pooler_output" else [output, "last_hidden_state"])
         requests = []

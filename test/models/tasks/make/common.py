@@ -10,6 +10,7 @@ import onnx
 import onnxruntime
 import torch
 import transformers
+from torch.onnx import TrainingMode
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from basics import HERE, answers, photo
@@ -172,13 +173,13 @@ class Outputs(torch.nn.Module):
         return tuple(found[name] for name in self.names)
 
 
-def export_graph(repository, model, processors, example, outputs, fixed=False, inputs=("pixel_values",), folds=False):
-    """Writes a repository of a model that Optimum does not know, by torch's exporter. Sides and rows are of any size, unless `fixed`. @param folds whether what is the same for all inputs is computed"""
+def export_graph(repository, model, processors, example, outputs, fixed=False, inputs=("pixel_values",), folds=False, is_fused=True):
+    """Writes a repository of a model that Optimum does not know, by torch's exporter. Sides and rows are of any size, unless `fixed`. @param folds whether what is the same for all inputs is computed @param is_fused whether convolutions get their normalizations' weights, which no seed has"""
     names = {0: "batch_size", 1: "num_channels", 2: "height", 3: "width"}
     axes = {} if fixed else {inputs[0]: names, **{name: {0: "batch_size"} for name in outputs}}
     save(repository, model, processors, lambda _, target: torch.onnx.export(
         Outputs(model, outputs).eval(), (example,) if isinstance(example, torch.Tensor) else tuple(example), pathlib.Path(target) / "model.onnx", input_names=list(inputs), output_names=outputs,
-        dynamic_axes=axes, opset_version=18, dynamo=False), fix=fold if folds else cast_grids)
+        dynamic_axes=axes, opset_version=18, dynamo=False, training=TrainingMode.EVAL if is_fused else TrainingMode.PRESERVE), fix=fold if folds else cast_grids)
 
 
 def cast_grids(graph):

@@ -161,6 +161,7 @@ NEWEST = {
     "Qwen3Next": ("byte_level", {**LINEAR, **MOE, "linear_num_value_heads": 4, "shared_expert_intermediate_size": 8}),
     "Qwen3_5Text": ("byte_level", {**LINEAR, "head_dim": 8, "linear_num_value_heads": 4}),
     "Ultrabert": ("byte_level", {**GROUPED, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "prediction_head_size": 16}),
+    "Zamba2": ("byte_level", {"num_key_value_heads": 2, "mamba_d_state": 8, "mamba_ngroups": 1, "n_mamba_heads": 4, "mamba_headdim": 8, "mamba_expand": 2, "chunk_size": 8, "layers_block_type": ["mamba", "hybrid"], "num_mem_blocks": 1, "adapter_rank": 4}),
 }
 # Models that read images, too, or have a decoder: what their configs have of the fields of a model of texts.
 SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}
@@ -175,7 +176,7 @@ WRAPPED = {
 NEWEST.update({
     "Gemma3": FAMILIES["Gemma3Text"],
     "ModernVBert": ("byte_level", {"local_attention": 8}),
-    "NeoMME": ("byte_level", {**GROUPED, "embedding_rank": 8, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8, "embedding_dim": 8, "per_layer_config": None}),
+    "NeoMME": ("byte_level", {"num_key_value_heads": 1, "head_dim": 16, "embedding_rank": 8, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8, "embedding_dim": 8, "per_layer_config": None}),
     "Qwen3_5": NEWEST["Qwen3_5Text"],
     "T5Gemma": ("unigram", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "UltraVBert": NEWEST["Ultrabert"],
@@ -191,7 +192,7 @@ WITH_TYPES = {"Albert", "BigBird", "ConvBert", "Electra", "Ernie", "FNet", "Funn
 # Of a text, and of one that is made of other words: with less, a row would not notice tokens that are wrong.
 MIN_DIFFERENCE = 5e-3
 # With the usual scale these see no difference between texts.
-SCALES = {"GPTNeoX": 0.6, "JinaEmbeddingsV3": 1.0, "Ministral3": 0.6}
+SCALES = {"GPTNeoX": 0.6, "JinaEmbeddingsV3": 1.0, "Ministral3": 0.6, "Zamba2": 0.2}
 # Of a kind: families that answer about a page with boxes.
 WRONG = {
     "answer": ["LayoutLM", "LayoutLMv3"],
@@ -248,7 +249,7 @@ def export_text(repository, model, tokenizer, outputs, has_positions=False):
     axes = {name: {0: "batch_size", 1: "sequence_length"} for name in inputs}
     is_row = lambda name: name in ("pooler_output", "text_embeds") or (name == "logits" and "Sequence" in type(model).__name__)
     axes.update({name: {0: "batch_size"} if is_row(name) else {0: "batch_size", 1: "sequence_length"} for name in outputs})
-    model.config.use_cache = False
+    model.config.use_cache = model.config.get_text_config().use_cache = False
     if IS_NEWEST and model._can_set_experts_implementation():
         model.set_experts_implementation("batched_mm")
     with patched(model):

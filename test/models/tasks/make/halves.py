@@ -40,7 +40,7 @@ NEWEST_HALVES = {
     "CohereCompass": (WRITERS["CohereCompass"][1], {}, {}),
     "DeepseekVLHybrid": ({"model_type": "llama", **GROUPED}, SIGLIP, {"high_res_vision_config": {"model_type": "sam_vision_model", **SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2}}),
     "Exaone4_5_": ({"model_type": "exaone4", **GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}, DEEP, {}),
-    "Gemma3n": (WRITERS["Gemma3n"][1], {"model_type": "gemma3n_vision", "architecture": "mobilenetv5_300m_enc", "hidden_size": 16, "vocab_size": 8, "vocab_offset": 412}, {"audio_config": {"hidden_size": 16, "vocab_size": 4, "vocab_offset": 416, "conf_num_attention_heads": 2, "conf_num_hidden_layers": 1, "subsampling_conv_channel_size": (4, 4)}, "vision_soft_tokens_per_image": 4, "audio_soft_tokens_per_image": 4}),
+    "Gemma3n": (WRITERS["Gemma3n"][1], {"model_type": "gemma3n_vision", "architecture": "test_efficientnet", "hidden_size": 16, "vocab_size": 8, "vocab_offset": 412}, {"audio_config": {"hidden_size": 16, "vocab_size": 4, "vocab_offset": 416, "conf_num_attention_heads": 2, "conf_num_hidden_layers": 1, "subsampling_conv_channel_size": (4, 4)}, "vision_soft_tokens_per_image": 4, "audio_soft_tokens_per_image": 4}),
     "Gemma4Unified": (WRITERS["Gemma4Unified"][1], {}, {"audio_config": None}),
     "Glm46V": ({**QWEN, **SECTIONS, "model_type": "glm4v_text"}, {"model_type": "glm4v_vision", **DEEP}, {}),
     "Glm4v": ({**QWEN, **SECTIONS}, DEEP, {}),

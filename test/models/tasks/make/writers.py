@@ -53,7 +53,7 @@ NEWEST_MORE = {
     "Lfm3": ("byte_level", {**GROUPED, "conv_L_cache": 3, "layer_types": ["conv", "full_attention"]}),
     "MiniMaxM3VL": ("byte_level", {**MOE, "dense_intermediate_size": 24, "shared_intermediate_size": 8, "rotary_dim": 4}),
     "Mamba2": ("byte_level", {"num_heads": 4, "head_dim": 8, "state_size": 8, "n_groups": 1, "expand": 2, "chunk_size": 8}),
-    "Zamba2": ("byte_level", {"num_key_value_heads": 2, "mamba_d_state": 8, "mamba_ngroups": 1, "n_mamba_heads": 4, "mamba_headdim": 8, "mamba_expand": 2, "chunk_size": 8, "layers_block_type": ["mamba", "hybrid"], "num_mem_blocks": 1, "adapter_rank": 4}),
+    "Zamba2": NEWEST["Zamba2"],
     "Afmoe": ("byte_level", {**MOE, "num_dense_layers": 1, "sliding_window": 8, "global_attn_every_n_layers": 2}),
     "AXK1": NEWEST["AXK1"],
     "AXK2": NEWEST["AXK2"],
