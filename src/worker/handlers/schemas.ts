@@ -80,6 +80,7 @@ export const TEXT_HANDLER_SCHEMA: ConfigSchema = {
   maxLength: { type: 'integer', minimum: 1 },
   tokenizer: { enum: ['huggingface', 'torchserve'], default: 'huggingface', readOnly: true },
   padTo: { type: 'integer', minimum: 1, readOnly: true },
+  firstPosition: { type: 'integer', minimum: 0, default: 0, readOnly: true },
   ngrams: { type: 'integer', minimum: 1, maximum: 10, default: 2, readOnly: true },
 };
 

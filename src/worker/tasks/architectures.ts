@@ -129,6 +129,7 @@ const KNOWN: readonly KnownArchitectures[] = [
   { task: 'text to speech', ending: 'Model', beginnings: 'FastSpeech2Conformer' },
   { task: 'text to text', ending: 'Model', beginnings: 'EncoderDecoder' },
   { task: 'token classification with an image', ending: 'ForTokenClassification', beginnings: 'Vilt' },
+  { task: 'token classification with boxes', ending: 'ForTokenClassification', beginnings: 'Bros' },
   { task: 'video classification', ending: 'CLIPModel', beginnings: 'X' },
   { task: 'video segmentation', ending: 'ForUniversalSegmentation', beginnings: 'Videomt' },
   { task: 'visual question answering', ending: 'ForConditionalGeneration', beginnings: 'Blip2' },

@@ -125,6 +125,7 @@ test('a text classifier: the tokenizer, and its limit where its config has none'
   expect(await limit({}, { model_max_length: 1e30 })).toBe(512);
   expect(await limit({}, { max_len: 64 })).toBeUndefined();
   expect(await limit({ model_type: 'roberta', max_position_embeddings: 514, pad_token_id: 1 })).toBe(512);
+  expect(await limit({ model_type: 'markuplm', max_position_embeddings: 514, pad_token_id: 1 })).toBe(512);
   expect(await limit({ max_position_embeddings: undefined })).toBeUndefined();
 });
 

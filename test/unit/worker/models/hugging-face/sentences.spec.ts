@@ -216,15 +216,21 @@ test('an archive keeps the limit, the side and the token of the padding of token
 
 test('position_ids count the tokens that are no padding', async () => {
   const config = { ...(BASE['tokenizer_config.json'] as object), padding_side: 'left' };
-  for (const [tokenizer_config, positions] of [
-    [BASE['tokenizer_config.json'], [0, 1, 2, 0, 0, 0]],
-    [config, [0, 0, 0, 0, 1, 2]],
+  // RoBERTa's begin after the padding's id.
+  const roberta = { ...(BASE['config.json'] as object), model_type: 'xlm-roberta-xl', pad_token_id: 1 };
+  for (const [tokenizer_config, own, positions, first] of [
+    [BASE['tokenizer_config.json'], BASE['config.json'], [0, 1, 2, 0, 0, 0], 0],
+    [config, BASE['config.json'], [0, 0, 0, 0, 1, 2], 0],
+    [config, roberta, [0, 0, 0, 2, 3, 4], 2],
   ] as const) {
-    const path = write({ 'tokenizer_config.json': tokenizer_config });
+    const path = write({ 'tokenizer_config.json': tokenizer_config, 'config.json': own });
     const one = await open(path, TextHandler as never, 'text_handler', ['input_ids', 'attention_mask', 'position_ids']);
     await one.handle(['london', SHORT] as never);
     const { data } = one.runs.at(-1)!['position_ids']!;
-    expect(Array.from(data as BigInt64Array, Number)).toEqual([...positions, 0, 1, 2, 3, 4, 5]);
+    expect(Array.from(data as BigInt64Array, Number)).toEqual([
+      ...positions,
+      ...[0, 1, 2, 3, 4, 5].map((at) => at + first),
+    ]);
   }
 });
 
