@@ -134,7 +134,9 @@ OWN = {
     # They read texts, and images where they are given.
     "LayoutLMv3Model": FEATURES,
     # They read texts and images at once, whatever their base class says.
-    **{f"{name}Model": OTHER_FEATURES for name in ("Aimv2", "CohereCompass", "EfficientLoFTR", "Perceiver", "SegGpt")},
+    **{f"{name}Model": OTHER_FEATURES for name in ("Aimv2", "CohereCompass", "EfficientLoFTR", "Evolla", "Perceiver", "SegGpt")},
+    # They read sound, videos or what an agent did, which their base class does not say.
+    **{f"{name}Model": OTHER_FEATURES for name in ("DecisionTransformer", "Dia", "Encodec", "Musicgen", "MusicgenMelody", "PeAudio", "PeAudioVideo", "PeVideo", "Timesformer", "VibeVoiceAcousticTokenizerDecoder", "VibeVoiceAcousticTokenizerEncoder")},
     # They read boxes of words, which nothing here finds.
     "BrosModel": OTHER_FEATURES,
     "BrosForTokenClassification": ("token classification with boxes", None),

@@ -75,7 +75,7 @@ def row(model_class, config_class, fields, processor_class, outputs, vector):
     processor = processor_class()
     fields = {key: value for key, value in fields.items() if key != "architectures"}
     given = [processor(photo(*size), return_tensors="pt")["pixel_values"] for size in PHOTOS]
-    for scale in (0.3, 0.1, 0.03, 0.5, 0.8, 1.2, 2):
+    for scale in (0.3, 0.1, 0.03, 0.5, 0.8, 1.2, 2, 4):
         torch.manual_seed(0)
         model = spread(model_class._from_config(config_class(**fields), attn_implementation="eager"), scale=scale)
         settle(model, given[0].shape[2:])

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 from transformers import (
-    ConditionalDetrConfig, ConditionalDetrForSegmentation, ConditionalDetrImageProcessor, DetrConfig, DetrForSegmentation, DetrImageProcessor, Mask2FormerConfig, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessor, MaskFormerConfig,
+    DetrConfig, DetrForSegmentation, DetrImageProcessor, Mask2FormerConfig, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessor, MaskFormerConfig,
     MaskFormerForInstanceSegmentation, MaskFormerImageProcessor, ResNetConfig, SwinConfig, pipeline,
 )
 
@@ -39,15 +39,10 @@ def detr():
     return DetrForSegmentation(DetrConfig(backbone_config=backbone(), **SIZES, **NAMES))
 
 
-def conditional_detr():
-    return ConditionalDetrForSegmentation(ConditionalDetrConfig(backbone_config=backbone(), **SIZES, **NAMES))
-
-
 MODELS = [
     ("instance-maskformer", maskformer, lambda: MaskFormerImageProcessor(size=SIZE), ["class_queries_logits", "masks_queries_logits"]),
     ("instance-mask2former", mask2former, lambda: Mask2FormerImageProcessor(size=SIZE), ["class_queries_logits", "masks_queries_logits"]),
     ("instance-detr-panoptic", detr, lambda: DetrImageProcessor(size=SIZE), ["logits", "pred_masks"]),
-    ("instance-conditional-detr", conditional_detr, lambda: ConditionalDetrImageProcessor(size=SIZE), ["logits", "pred_masks"]),
 ]
 THRESHOLDS = {"scoreThreshold": "threshold", "maskThreshold": "mask_threshold", "overlapThreshold": "overlap_mask_area_threshold"}
 LOW = {"scoreThreshold": 0.35, "maskThreshold": 0.2, "overlapThreshold": 0.3}
