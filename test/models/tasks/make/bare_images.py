@@ -7,7 +7,7 @@ import transformers
 from transformers import CLIPImageProcessor, SiglipImageProcessor, ViTImageProcessor
 
 from common import export_graph, kebab, photo, spread
-from image_classifier import CONFIGS, settle
+from image_classifier import CONFIGS, UNFUSED, settle
 from image_families import FAMILIES, SIDE, TRANSFORMER
 
 PHOTOS = [(61, 47), (40, 80)]
@@ -86,6 +86,6 @@ def row(model_class, config_class, fields, processor_class, outputs, vector):
     else:
         raise SystemExit(f"{model_class.__name__} does not see the photo.")
     with unittest.mock.patch("torch.jit.is_tracing", lambda: False):
-        export_graph(repository, model, [processor], given[0], outputs, fixed=True)
+        export_graph(repository, model, [processor], given[0], outputs, fixed=True, is_fused=config_class.model_type not in UNFUSED)
     requests = [{"input": {"photo": size}, "answer": answer} for size, answer in zip(PHOTOS, (one, other))]
     return {"architecture": model_class.__name__, "repository": repository, "requests": requests}

@@ -6,7 +6,7 @@ import transformers
 from transformers import GenerationConfig
 
 from common import IS_NEWEST, answers, kebab, save, small, spread, tokenizer_of
-from families import GROUPED, MOE
+from families import FAMILIES, GROUPED, MOE
 from text_generator import Step, asked, first_cache
 from traced import patched
 from writers import MORE, NEWEST_MORE
@@ -41,6 +41,9 @@ NEWEST_HALVES = {
     "DeepseekVLHybrid": ({"model_type": "llama", **GROUPED}, SIGLIP, {"high_res_vision_config": {"model_type": "sam_vision_model", **SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2}}),
     "Exaone4_5_": ({"model_type": "exaone4", **GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}, DEEP, {}),
     "Gemma3n": (WRITERS["Gemma3n"][1], {"model_type": "gemma3n_vision", "architecture": "test_efficientnet", "hidden_size": 16, "vocab_size": 8, "vocab_offset": 421}, {"audio_config": {"hidden_size": 16, "vocab_size": 4, "vocab_offset": 429, "conf_num_attention_heads": 2, "conf_num_hidden_layers": 1, "subsampling_conv_channel_size": (4, 4)}, "vision_soft_tokens_per_image": 4, "audio_soft_tokens_per_image": 4}),
+    "Gemma4Unified": (WRITERS["Gemma4Unified"][1], None, {"audio_config": None, "video_token_id": 419, "audio_token_id": 418}),
+    "HyperCLOVAXVisionV2": ({"model_type": "hyperclovax", **GROUPED}, {"model_type": "qwen2_5_vl_vision", **DEEP}, {}),
+    "Kimi_K25": ({"model_type": "deepseek_v3", **FAMILIES["DeepseekV3"][1]}, {**SEES, "num_frames": 1}, {}),
     "Glm46V": ({**QWEN, **SECTIONS, "model_type": "glm4v_text"}, {"model_type": "glm4v_vision", **DEEP}, {}),
     "Glm4v": ({**QWEN, **SECTIONS}, DEEP, {}),
     "Glm4vMoe": ({**WRITERS["Glm4Moe"][1], **SECTIONS, "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_section": [1, 1, 0], "partial_rotary_factor": 0.5}}, DEEP, {}),
@@ -120,7 +123,7 @@ def row(name, texts, images, fields):
     tokenizer = tokenizer_of("byte_level")
     model_class = getattr(transformers, f"{name}ForConditionalGeneration")
     own = small(dict, "byte_level", **texts)
-    config = model_class.config_class(text_config=own, vision_config=dict(images), vocab_size=own["vocab_size"], hidden_size=16, image_token_id=len(tokenizer) - 1, image_token_index=len(tokenizer) - 1, **fields)
+    config = model_class.config_class(text_config=own, vision_config=images and dict(images), vocab_size=own["vocab_size"], hidden_size=16, image_token_id=len(tokenizer) - 1, image_token_index=len(tokenizer) - 1, **fields)
     for seed in range(60):
         torch.manual_seed(seed)
         model = spread(model_class._from_config(config, attn_implementation="eager"), seed, scale=[0.3, 0.6, 1, 0.15][seed % 4])

@@ -48,6 +48,8 @@ GPU = {
 SCALES = {"image-mobilenet-v1": 0.42, "image-efficientnet": 2, "image-mobilevit": 3}
 # Those whose many normalizations leave nothing of it before they have seen images.
 SETTLED = ["image-efficientnet", "image-mobilenet-v2", "image-mobilevit"]
+# Those whose weights, joined with normalizations, would be most of the repository.
+UNFUSED = ["mobilevitv2"]
 # Of some score, for two photos: with less, a row would not notice a photo that is prepared wrongly.
 MIN_DIFFERENCE = 5e-3
 
@@ -141,5 +143,5 @@ def family_row(model_class, config, processor):
             break
     # While it is traced, DINOv2 would interpolate positions, although the photo has the model's own size.
     with unittest.mock.patch("torch.jit.is_tracing", lambda: False):
-        export_graph(repository, model, [processor], example, ["logits"], fixed=True)
+        export_graph(repository, model, [processor], example, ["logits"], fixed=True, is_fused=config.model_type not in UNFUSED)
     return row(repository, type(model).__name__, pipe, model)

@@ -83,7 +83,7 @@ def make():
             if len([one for one in pipe(photo(61, 47)) if (np.asarray(one["mask"]) > 0).sum() > 40]) > (1 if "mobilevit" in repository else 2):
                 break
         example = processor(photo(61, 47), return_tensors="pt")["pixel_values"]
-        export_graph(repository, model, [processor], example, ["logits"], fixed=repository in FIXED, is_fused=repository != "segment-mobilenet-v2")
+        export_graph(repository, model, [processor], example, ["logits"], fixed=repository in FIXED, is_fused=repository not in ("segment-mobilenet-v2", "segment-mobilevitv2"))
         requests = []
         for size in [(61, 47), (40, 56)]:
             image = photo(*size)
