@@ -41,7 +41,7 @@ NEWEST_HALVES = {
     "DeepseekVLHybrid": ({"model_type": "llama", **GROUPED}, SIGLIP, {"high_res_vision_config": {"model_type": "sam_vision_model", **SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2}}),
     "Exaone4_5_": ({"model_type": "exaone4", **GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}, DEEP, {}),
     "Gemma3n": (WRITERS["Gemma3n"][1], {"model_type": "gemma3n_vision", "architecture": "test_efficientnet", "hidden_size": 16, "vocab_size": 8, "vocab_offset": 421}, {"audio_config": {"hidden_size": 16, "vocab_size": 4, "vocab_offset": 429, "conf_num_attention_heads": 2, "conf_num_hidden_layers": 1, "subsampling_conv_channel_size": (4, 4)}, "vision_soft_tokens_per_image": 4, "audio_soft_tokens_per_image": 4}),
-    "Gemma4Unified": (WRITERS["Gemma4Unified"][1], None, {"audio_config": None, "video_token_id": 419, "audio_token_id": 418}),
+    "Gemma4Unified": (WRITERS["Gemma4Unified"][1], None, {"audio_config": None, "video_token_id": 420, "audio_token_id": 420}),
     "HyperCLOVAXVisionV2": ({"model_type": "hyperclovax", **GROUPED}, {"model_type": "qwen2_5_vl_vision", **DEEP}, {}),
     "Kimi_K25": ({"model_type": "deepseek_v3", **FAMILIES["DeepseekV3"][1]}, {**SEES, "num_frames": 1}, {}),
     "Glm46V": ({**QWEN, **SECTIONS, "model_type": "glm4v_text"}, {"model_type": "glm4v_vision", **DEEP}, {}),
