@@ -20,6 +20,7 @@ import { maskForm, prototypeForm } from './instance-boxes.js';
 import type { InstanceForm } from './instance-form.js';
 import { QUERY_OUTPUTS, queryForm, queryOutputs } from './instance-queries.js';
 import { exportOf } from '../../handlers/model-export.js';
+import { paintedForm } from './painted-masks.js';
 import type { TaskTokens } from './task-tokens.js';
 import { VisionHandler } from '../../handlers/vision-handler.js';
 import type { VisionParams } from '../../handlers/vision-params.js';
@@ -88,7 +89,7 @@ export interface Instance {
   readonly mask: RunMask;
 }
 
-const DECODERS = ['queries', 'torchvision', 'yolov8', 'yolov5', 'rows'] as const;
+const DECODERS = ['queries', 'rf-detr', 'torchvision', 'yolov8', 'yolov5', 'rows'] as const;
 type Decoder = (typeof DECODERS)[number];
 
 /** The input that tells OneFormer what to segment. */
@@ -100,11 +101,12 @@ const MASK_OUTPUTS = ['boxes', 'labels', 'scores', 'masks'];
 /** The keys of `handler:` that only the config sets. */
 export interface InstanceSegmenterConfig extends VisionConfig {
   /**
-   * The form of the model's outputs: a class and a mask for each query (queries), Mask R-CNN's (torchvision), or
+   * The form of the model's outputs: a class and a mask for each query (queries; rf-detr, if each class has a
+   * probability of its own), Mask R-CNN's (torchvision), or
    * YOLO's boxes with mask coefficients (yolov8, which YOLO11 has, too; yolov5; rows, if the model removes
    * overlapping boxes itself). Default: by the outputs' names, and by what Ultralytics writes in the file.
    */
-  readonly decoder?: 'queries' | 'torchvision' | 'yolov8' | 'yolov5' | 'rows';
+  readonly decoder?: 'queries' | 'rf-detr' | 'torchvision' | 'yolov8' | 'yolov5' | 'rows';
   /**
    * The side of the square that the model's masks are interpolated to before their sigmoid is taken; 384 for
    * Mask2Former. Default: their own size.
@@ -115,12 +117,14 @@ export interface InstanceSegmenterConfig extends VisionConfig {
 }
 
 /**
- * Finds the objects and regions of a photo, each with its pixels. The model has one of three forms, `handler.decoder`:
+ * Finds the objects and regions of a photo, each with its pixels. The model has one of four forms, `handler.decoder`:
  *
  * - A class and a mask for each of its queries, as MaskFormer, Mask2Former, OneFormer and DETR, by transformers'
  *   pipeline `image-segmentation`: `class_queries_logits` `[rows, queries, classes + 1]` and `masks_queries_logits`
  *   `[rows, queries, height, width]`, or DETR's `logits` and `pred_masks`. A pixel is in one segment only. A text tells
  *   OneFormer what to segment (the param `subtask`), for which it needs its tokenizer.
+ * - A probability for each class of each query, and a mask, as RF-DETR: `logits` `[rows, queries, classes]` and
+ *   `pred_masks` `[rows, queries, height, width]`. A pixel is in the best segment whose mask has it.
  * - torchvision's Mask R-CNN: `boxes` `[boxes, 4]`, `labels`, `scores`, and `masks` `[boxes, 1, height, width]`.
  * - YOLO's segmentation: boxes with a coefficient for each of some prototypes, `[rows, prototypes, height, width]`.
  *
@@ -136,8 +140,11 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     processor: 'image',
     hasClasses: true,
     readsTexts: ['OneFormerForUniversalSegmentation'],
-    handlerConfig: (config, own) =>
-      own['maskSide'] === undefined && architectureOf(config)?.startsWith('Mask2Former') ? { maskSide: 384 } : {},
+    handlerConfig: (config, own) => {
+      const architecture = architectureOf(config);
+      if (architecture?.startsWith('RfDetr') && own['decoder'] === undefined) return { decoder: 'rf-detr' };
+      return architecture?.startsWith('Mask2Former') && own['maskSide'] === undefined ? { maskSide: 384 } : {};
+    },
   };
 
   static override readonly nearest: readonly Signature[] = [
@@ -195,6 +202,7 @@ export class InstanceSegmenter extends VisionHandler<readonly Instance[]> {
     const name = own ?? decoderOf(outputs) ?? (exported?.decoderOf('segment') as Decoder | undefined);
     if (name === 'queries')
       return queryForm(model, this.config['maskSide'] as number | undefined, this.#tasks !== undefined);
+    if (name === 'rf-detr') return paintedForm(model);
     if (name === 'torchvision') return await maskForm(model);
     if (name) return await prototypeForm(name, model);
     throw new TabServeError(

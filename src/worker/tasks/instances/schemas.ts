@@ -8,6 +8,6 @@ export const INSTANCE_SEGMENTER_SCHEMA: ConfigSchema = {
   overlapThreshold: { type: 'number', minimum: 0, maximum: 1, default: 0.5 },
   iouThreshold: { type: 'number', minimum: 0, maximum: 1 },
   maxDetections: { type: 'integer', minimum: 1, maximum: 3000, default: 100 },
-  decoder: { enum: ['queries', 'torchvision', 'yolov8', 'yolov5', 'rows'], readOnly: true },
+  decoder: { enum: ['queries', 'rf-detr', 'torchvision', 'yolov8', 'yolov5', 'rows'], readOnly: true },
   maskSide: { type: 'integer', minimum: 1, readOnly: true },
 };

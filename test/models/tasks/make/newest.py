@@ -2,6 +2,7 @@
 import bare_texts
 import fill_mask
 import newest_detectors
+import newest_instances
 import newest_sams
 import question_answerer
 import text_classifier
@@ -17,4 +18,5 @@ def make():
     answers("text_feature_extractor", bare_texts.bare_rows())
     text_generator.make()
     answers("object_detector", newest_detectors.newest_rows())
+    answers("instance_segmenter", newest_instances.newest_rows())
     answers("promptable_segmenter", newest_sams.newest_rows())

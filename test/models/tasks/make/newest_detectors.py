@@ -39,11 +39,15 @@ CONFIGS = [
 SCALES = {"detect-deim-v2": 0.4}
 
 
-def traced(model):
+def whole_positions(model):
     for part in model.modules():
         if hasattr(part, "interpolate_pos_encoding"):
             # It interpolates to the same size whenever it is traced, by an operator that ONNX lacks.
             part.interpolate_pos_encoding = lambda *_, part=part: part.position_embeddings
+
+
+def traced(model):
+    whole_positions(model)
     dynamic = {"pixel_values": {0: "batch"}, "logits": {0: "batch"}, "pred_boxes": {0: "batch"}}
     inputs = {"pixel_values": torch.rand(1, 3, 64, 64)}
     return lambda _, target: trace(model, inputs, ["logits", "pred_boxes"], dynamic, pathlib.Path(target) / "model.onnx")

@@ -62,7 +62,7 @@ test('a model without these outputs, with dims that do not fit, or with other la
   await expect(createTestHandler(Small, { outputs: { logits } })).rejects.toMatchObject({
     code: 'model-config',
     message: expect.stringContaining(
-      'logits and pred_masks, and boxes, labels, scores, masks, but the model has logits. Export it for the task image-segmentation, set handler.decoder to one of queries, torchvision, yolov8, yolov5, rows, or use image_segmenter',
+      'logits and pred_masks, and boxes, labels, scores, masks, but the model has logits. Export it for the task image-segmentation, set handler.decoder to one of queries, rf-detr, torchvision, yolov8, yolov5, rows, or use image_segmenter',
     ),
   });
   const handler = await createTestHandler(Small, { outputs: { logits, pred_masks: [[half(1, 2)]] }, ...labels });
@@ -169,4 +169,34 @@ test('Mask R-CNN: the map of a box is stretched over it, or is one of the photo'
     ],
   ];
   expect(await find([map])).toMatchObject({ label: 'dog', box, mask: { runs: Uint32Array.of(2, 1, 6, 1) } });
+});
+
+test('rf-detr: each pixel belongs to the best pair of a query and a class whose mask has it', async () => {
+  // The first query is a dog, and perhaps a cat.
+  const pairs = [
+    [
+      [1, 3],
+      [2, -9],
+      [-9, -9],
+    ],
+  ];
+  const masks = [[half(5, -5), half(5, 5), half(9, 9)]];
+  const handler = await createTestHandler(Small, {
+    outputs: { logits: pairs, pred_masks: masks },
+    config: { handler: { decoder: 'rf-detr' } },
+    ...labels,
+  });
+  const find = async (params: Record<string, number>): Promise<[string, number][]> => {
+    const [instances] = (await handler.handle([photo], { params })) as Instance[][];
+    return instances!.map(({ label, box }) => [label, box.xmin]);
+  };
+  // The mask of the second query is everywhere: what the dog leaves. Nothing is left for the cat of the first one.
+  expect(await find({})).toEqual([
+    ['dog', 0],
+    ['cat', 2],
+  ]);
+  expect(await find({ scoreThreshold: 0.9 })).toEqual([['dog', 0]]);
+  expect(await find({ maskThreshold: 0.999 })).toEqual([]);
+  const [failed] = await handler.handle([photo], { params: { overlapThreshold: 0.4 } });
+  expect(failed).toMatchObject({ code: 'invalid-input' });
 });
