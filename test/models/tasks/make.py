@@ -5,7 +5,7 @@ lay them out, and for each task a file of what transformers' own pipelines answe
 
 Needs torch, transformers 4.57, optimum-onnx, onnx, onnxruntime, tokenizers, sentence-transformers, segment_anything, EfficientSAM (`make/exported_sams.py`) and Pillow 12: since 13, Pillow shrinks tall images in
 height first, and rounds differently. A task is a module in `make/` with a function `make`. The
-weights come from fixed seeds. `newest`, run alone with transformers 5.18, makes rows of classes that 4.57 does not have. Tokenizers that are there are kept: their training has another result each time.
+weights come from fixed seeds. `newest`, run alone with transformers 5.24, makes rows of classes that 4.57 does not have. Tokenizers that are there are kept: their training has another result each time.
 """
 import importlib
 import pathlib

@@ -137,7 +137,7 @@ FAMILIES = {
     "MT5": ("unigram", T5),
     "UMT5": ("unigram", T5),
 }
-# Those that transformers 4 does not have: `newest.py`.
+# With transformers 5.24: `newest.py`.
 NEWEST = {
     "AXK1": ("byte_level", {**ROUTED, **LATENT}),
     "AXK2": ("byte_level", {**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}),

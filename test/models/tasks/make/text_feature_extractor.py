@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
 from transformers import AutoModel, BertConfig, Gemma3TextConfig, ModernBertConfig, MPNetConfig, Qwen3Config, XLMRobertaConfig
 
-from bare_texts import bare_rows, paired_rows
+from bare_texts import bare_rows, paired_rows, positions_row, writer_rows
 from common import HERE, answers, export, small, spread, tokenizer_of
 from families import export_text
 from text_generator import export as export_with_cache
@@ -81,4 +81,6 @@ def make():
                 requests.append({"input": {"tokens": tokenizer(TEXTS[0])["input_ids"]}, "params": {}, "answer": sentences.encode(TEXTS[0])})
         rows.append({"architecture": architecture, "repository": repository, **({"gpu": ["webgpu"]} if repository == "embed-minilm" else {}), "requests": requests})
     answers("text_feature_extractor", rows)
-    answers("text_feature_extractor", [*bare_rows({one["architecture"] for one in rows}), *paired_rows()])
+    rows += bare_rows({one["architecture"] for one in rows})
+    rows += writer_rows({one["architecture"] for one in rows})
+    answers("text_feature_extractor", [*rows, *paired_rows(), positions_row()])
