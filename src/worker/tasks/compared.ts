@@ -30,7 +30,7 @@ const COMPARED: Readonly<Record<string, string>> = {
   ForSegmentation: 'Detr',
   ForQuestionAnsweringSimple: 'Flaubert XLM XLNet',
   ForUniversalSegmentation: 'Mask2Former OneFormer',
-  ForInstanceSegmentation: 'MaskFormer',
+  ForInstanceSegmentation: 'MaskFormer RfDetr',
   ForAudioFrameClassification: 'PyAnnote',
   ForTextToSpeech: 'SpeechT5',
   ForImageSuperResolution: 'Swin2SR',
