@@ -12,7 +12,7 @@ from image_families import FAMILIES, SIDE, TRANSFORMER
 
 PHOTOS = [(61, 47), (40, 80)]
 # The class without `Model` whose vector is the first one, which stands for the image.
-FIRST = ["DINOv3ConvNext", "DPT", "Data2VecVision", "DeiT", "Dinov2WithRegisters", "Pvt", "ViTMSN", "Yolos"]
+FIRST = ["DINOv3ConvNext", "DPT", "Data2VecVision", "DeiT", "Dinov2WithRegisters", "Pvt", "ViTMSN"]
 # Those that have a vector for each part of the image, and none that stands for it: their mean.
 MEAN = ["DonutSwin", "MaskFormerSwin", "FocalNet", "Hiera", "IJepa", "Levit", "Swin", "Swinv2"]
 # Those whose features are maps: the mean of each.
@@ -33,7 +33,6 @@ OTHERS = {
     "MaskFormerSwin": ({"image_size": 32, "patch_size": 4, "embed_dim": 8, "depths": [1, 1], "num_heads": [1, 2], "window_size": 4}, lambda: ViTImageProcessor(size=SIDE)),
     "MetaClip2Vision": (TRANSFORMER, CLIP),
     "VitDet": ({**TRANSFORMER, "pretrain_image_size": 32, "mlp_ratio": 2}, lambda: ViTImageProcessor(size=SIDE)),
-    "Yolos": ({**TRANSFORMER, "image_size": [32, 32], "num_detection_tokens": 4, "use_mid_position_embeddings": False}, lambda: transformers.YolosImageProcessor(size=SIDE, do_pad=False)),
     "SiglipVision": (TRANSFORMER, lambda: SiglipImageProcessor(size=SIDE)),
 }
 
