@@ -7,7 +7,7 @@ from transformers import GenerationConfig
 
 from common import IS_NEWEST, answers, kebab, save, small, spread, tokenizer_of
 from families import FAMILIES, GROUPED, MOE
-from text_generator import Step, asked, first_cache
+from text_generator import Step, asked, first_cache, names_of
 from traced import patched
 from writers import MORE, NEWEST_MORE
 
@@ -39,9 +39,12 @@ NEWEST_HALVES = {
     "Aria": ({"num_key_value_heads": 1, "moe_num_experts": 2, "moe_topk": 2, "moe_num_shared_experts": 1}, {"model_type": "idefics3_vision", **SEES}, {"projector_patch_to_query_dict": {16: 4}}),
     "CohereCompass": (WRITERS["CohereCompass"][1], {}, {}),
     "DeepseekVLHybrid": ({"model_type": "llama", **GROUPED}, SIGLIP, {"high_res_vision_config": {"model_type": "sam_vision_model", **SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2}}),
+    "Ernie4_5_VLMoe": ({"num_key_value_heads": 1, "moe_num_experts": 2, "moe_k": 2, "moe_intermediate_size": [8, 8], "moe_num_shared_experts": 1, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}}, {"depth": 1, "hidden_size": 16, "intermediate_size": 24, "num_heads": 2, "patch_size": 8}, {}),
     "Exaone4_5_": ({"model_type": "exaone4", **GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}, DEEP, {}),
     "Gemma3n": (WRITERS["Gemma3n"][1], {"model_type": "gemma3n_vision", "architecture": "test_efficientnet", "hidden_size": 16, "vocab_size": 8, "vocab_offset": 421}, {"audio_config": {"hidden_size": 16, "vocab_size": 4, "vocab_offset": 429, "conf_num_attention_heads": 2, "conf_num_hidden_layers": 1, "subsampling_conv_channel_size": (4, 4)}, "vision_soft_tokens_per_image": 4, "audio_soft_tokens_per_image": 4}),
     "Gemma4Unified": (WRITERS["Gemma4Unified"][1], None, {"audio_config": None, "video_token_id": 420, "audio_token_id": 420}),
+    "Lfm3Vl": ({"model_type": "lfm3", **WRITERS["Lfm3"][1]}, {"model_type": "siglip2_vision_model", **{key: value for key, value in SEES.items() if key != "image_size"}, "num_patches": 16}, {}),
+    "MiniCPMV4_6": ({"model_type": "qwen3_5_text", **WRITERS["Qwen3_5"][1]}, SEES, {}),
     "HyperCLOVAXVisionV2": ({"model_type": "hyperclovax", **GROUPED}, {"model_type": "qwen2_5_vl_vision", **DEEP}, {}),
     "Kimi_K25": ({"model_type": "deepseek_v3", **FAMILIES["DeepseekV3"][1]}, {**SEES, "num_frames": 1}, {}),
     "Glm46V": ({**QWEN, **SECTIONS, "model_type": "glm4v_text"}, {"model_type": "glm4v_vision", **DEEP}, {}),
@@ -101,10 +104,10 @@ def export(repository, model, tokenizer):
     inputs = {
         "inputs_embeds": embedded["inputs_embeds"], "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": positions.expand(3, 2, 2) if has_axes else positions,
         **{name: embedded[name] for name in vectors[1:]}, **{f"past_{name}": state for name, state in zip(step.names, states)}}
-    presents = [name.replace("key_values", "present") for name in step.names]
+    presents, grows = names_of(step)
     axes = {
         "inputs_embeds": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {1: "batch_size", 2: "sequence_length"} if has_axes else {0: "batch_size", 1: "sequence_length"},
-        **{name: {0: "batch_size", 1: "sequence_length"} for name in vectors[1:]}, "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": {0: "batch_size", 2: "past_sequence_length"} for name in step.names}, **{name: {0: "batch_size", 2: "total_sequence_length"} for name in presents}}
+        **{name: {0: "batch_size", 1: "sequence_length"} for name in vectors[1:]}, "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name, "past") for name in step.names}, **{present: grows(name, "total") for name, present in zip(step.names, presents)}}
     ids = {name: {0: "batch_size", 1: "sequence_length"} for name in ("input_ids", *vectors)}
 
     def write(_, target):

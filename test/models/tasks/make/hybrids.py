@@ -65,6 +65,11 @@ def update_recurrent_state(self, new, state_idx=0, **_):
     return new
 
 
+def module_of(model):
+    """The module of the part that has the states: that of texts."""
+    return sys.modules[type(model.get_decoder() if hasattr(model, "get_decoder") else model).__module__]
+
+
 def is_hybrid(cache):
     return any(isinstance(layer, LinearAttentionCacheLayerMixin) for layer in cache.layers)
 
@@ -73,7 +78,7 @@ class HybridStep(Step):
     """With the states beside keys and values. Before the first token, they are zeros."""
 
     def __init__(self, model, cache):
-        self.module = sys.modules[type(model).__module__]
+        self.module = module_of(model)
         # OLMo Hybrid's exports have the three parts of a convolution by themselves.
         self.parts = [] if "OlmoHybrid" not in type(model).__name__ else [
             ("query", model.config.linear_num_key_heads * model.config.linear_key_head_dim), ("key", model.config.linear_num_key_heads * model.config.linear_key_head_dim),
@@ -94,7 +99,7 @@ class HybridStep(Step):
             return super().forward(ids, mask, positions, *past)
 
     def cache(self, past):
-        cache, given = DynamicCache(config=self.model.config), dict(zip(self.names, past))
+        cache, given = DynamicCache(config=self.model.config.get_text_config()), dict(zip(self.names, past))
         for at, layer in enumerate(cache.layers):
             if isinstance(layer, LinearAttentionCacheLayerMixin):
                 parts = [given[f"conv.{at}.{part}"] for part, _ in self.parts] or [given[f"conv.{at}"]]
@@ -127,7 +132,7 @@ def every_token(self, hidden_states, q_resid, position_embeddings, attention_mas
 @contextlib.contextmanager
 def states_traced(model):
     """What torch's exporter cannot trace of the states is computed in another way."""
-    module = sys.modules[type(model).__module__]
+    module = module_of(model)
     others = {"mamba2_chunk_scan": scan, "torch_chunk_gated_delta_rule": delta_rule}
     with contextlib.ExitStack() as stack:
         stack.enter_context(unittest.mock.patch.multiple(LinearAttentionLayer, update_conv_state=update_conv_state, update_recurrent_state=update_recurrent_state))

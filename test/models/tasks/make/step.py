@@ -22,7 +22,9 @@ class Step(torch.nn.Module):
             return self.model(input_ids=ids, attention_mask=mask, return_dict=True, **given)[0]
         cache = self.cache(past)
         cache.mask = mask
-        found = self.model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True, return_dict=True, **given)
+        # Of a half of texts, vectors are in their place.
+        ids = {"inputs_embeds" if ids.is_floating_point() else "input_ids": ids}
+        found = self.model(**ids, attention_mask=mask, past_key_values=cache, use_cache=True, return_dict=True, **given)
         return (found[0], *self.states(cache))
 
     def cache(self, past):

@@ -76,6 +76,12 @@ def first_cache(model, step_class=Step):
     return step, step.states(cache)
 
 
+def names_of(step):
+    """The names of the states that a step returns, and a function that names the axes of one: only keys and values grow."""
+    presents = [name.replace("key_values", "present") if "key_values" in name else f"present_{name}" for name in step.names]
+    return presents, lambda name, of: {0: "batch_size", 2: f"{of}_sequence_length"} if "key_values" in name else {0: "batch_size"}
+
+
 def export(repository, model, tokenizer, output="logits"):
     if IS_NEWEST and model._can_set_experts_implementation():
         model.set_experts_implementation("batched_mm")
@@ -83,8 +89,7 @@ def export(repository, model, tokenizer, output="logits"):
     inputs = {
         "input_ids": torch.tensor([[11, 12], [13, 14]]), "attention_mask": torch.ones(2, 5 if states else 2, dtype=torch.int64), "position_ids": torch.tensor([[3, 4], [3, 4]]),
         **{f"past_{name}": state for name, state in zip(step.names, states)}}
-    presents = [name.replace("key_values", "present") if "key_values" in name else f"present_{name}" for name in step.names]
-    grows = lambda name, of: {0: "batch_size", 2: f"{of}_sequence_length"} if "key_values" in name else {0: "batch_size"}
+    presents, grows = names_of(step)
     axes = {
         "input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length" if states else "sequence_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"},
         output: {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name, "past") for name in step.names}, **{present: grows(name, "total") for name, present in zip(step.names, presents)}}
