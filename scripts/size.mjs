@@ -101,7 +101,7 @@ const LIMITS = [
   // 7 more are the classes that tests compare.
   // 4 more are PaliGemma, Mistral 3 and Qwen2-Audio, and how a decoder is found not to be causal.
   // 5 more are components' streams and frames, three pipelines of pictures, and nodeListener, with their types.
-  { what: 'the build', limit: 2950, measure: all },
+  { what: 'the build', limit: 2970, measure: all },
 ];
 
 /** Measures the build. Sizes are in kilobytes of 1,000 bytes. */
