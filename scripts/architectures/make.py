@@ -133,6 +133,8 @@ OWN = {
     **{f"{name}ForQuestionAnswering": ("question answering by beam search", None) for name in ("Flaubert", "XLM", "XLNet")},
     # They read texts, and images where they are given.
     "LayoutLMv3Model": FEATURES,
+    # The halves of texts have the base class of the whole.
+    **{f"{name}TextModel": FEATURES for name in ("Emu3", "MiniMaxM3VL")},
     # They read texts and images at once, whatever their base class says.
     **{f"{name}Model": OTHER_FEATURES for name in ("Aimv2", "CohereCompass", "EfficientLoFTR", "Evolla", "Perceiver", "SegGpt")},
     # They read sound, videos or what an agent did, which their base class does not say.

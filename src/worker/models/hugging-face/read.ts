@@ -67,9 +67,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
   const architecture = architectureOf(config);
   const uncompared = uncomparedOf(architecture);
-  // A class of code that comes with the repository is not among those of transformers.
   const likelyHandler =
-    choice.handler === undefined && uncompared !== undefined && config['auto_map'] === undefined
+    choice.handler === undefined && uncompared !== undefined && !hasOwnCode(config)
       ? handlerOfTask(ownHandler)
       : undefined;
   const handler = choice.handler ?? (likelyHandler === undefined ? ownHandler : architecture);
@@ -253,6 +252,11 @@ function uncomparedOf(architecture: string | undefined): string | undefined {
   return `No test of TabServe compares the class ${architecture} with Python: compare some answers of your own. Those that are compared: docs/tasks.md.`;
 }
 
+/** Returns whether a class is of code that comes with the repository, and so not among those of transformers. */
+function hasOwnCode(config: Json): boolean {
+  return isRecord(config['auto_map']);
+}
+
 /** Returns a handler's name if it is a built-in one, rather than the architecture's own name. */
 function handlerOfTask(handler: string | undefined): string | undefined {
   return handler !== undefined && Object.hasOwn(TASKS, handler) ? handler : undefined;
@@ -271,6 +275,8 @@ async function handlerOfRepository(source: Source, config: Json): Promise<string
   if (EMBEDDING.test(name) || (mayBeOfSentences(found) && (await source.has(SENTENCES))))
     return 'text_feature_extractor';
   if (found !== architecture || !architecture.endsWith('Model') || knownArchitecture(architecture)) return found;
+  // The model's own inputs and outputs say more of a class that is not known.
+  if (!isCompared(architecture) && !hasOwnCode(config)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;
   return isText ? 'text_feature_extractor' : 'image_feature_extractor';

@@ -221,6 +221,8 @@ test('a class that no test compares with Python opens only by a handler’s name
   const code = { auto_map: { AutoModel: 'modeling_other.Other' } };
   expect(await openedAs([other], undefined, code)).toEqual(['image_classifier', undefined, warning]);
   expect(await openedAs(['ViTForImageClassification'])).toEqual(['image_classifier', undefined, undefined]);
+  // Its files would say that it is of images, and it is of sound.
+  expect(await openedAs(['HubertModel'])).toEqual(['HubertModel', undefined, undefined]);
   expect(await openedAs([other], 'my_handler')).toEqual(['my_handler', undefined, undefined]);
   expect(await openedAs([], 'image_classifier')).toEqual(['image_classifier', undefined, undefined]);
 });
