@@ -5,6 +5,7 @@ import { TabServeError } from '../../contract/errors.js';
 import { parseConfig } from '../../worker/models/config.js';
 import { HF_CONFIG } from '../../shared/model-url.js';
 import { HANDLER_NAMES } from '../../worker/handlers/registry.js';
+import { uncomparedClass } from '../../worker/models/hugging-face/uncompared.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { besideModel, readExternalData } from '../../worker/models/onnx/external-data.js';
 import { addFile, addFolder, readLocal, type ArchiveFiles } from './archive-files.js';
@@ -48,6 +49,8 @@ export async function addHuggingFace(
   const archive = await readArchive(present, given, basename(resolve(folder)));
   const { handler, extensions } = archive.manifest.model;
   if (handler === undefined) throw new TabServeError('model-config', '--handler is missing.');
+  const uncompared = uncomparedClass(archive, '--handler');
+  if (uncompared) throw uncompared;
   if (!(HANDLER_NAMES as readonly string[]).includes(handler))
     throw new TabServeError(
       'unknown-handler',

@@ -15,6 +15,7 @@ import { sourceOf } from '../../worker/models/model-files.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { sideFiles } from '../../worker/models/side-files.js';
 import { fileSizes, modelSize, type SizeOf } from '../../worker/models/file-sizes.js';
+import { uncomparedClass, UncomparedClass } from '../../worker/models/hugging-face/uncompared.js';
 import { withToolAdvice } from './load-options.js';
 import { locate } from './local-archive.js';
 import { formatBytes, formatRows } from './text.js';
@@ -123,14 +124,18 @@ async function readArchive(
   found: Set<string>,
 ): Promise<{ readonly archive: Archive; readonly unknown?: string }> {
   const options = { fetch: globalThis.fetch, handlerClass: loadHandler, found };
+  let uncompared: Error | undefined;
   try {
     const archive = await fetchWorkflow(from, options);
     const { handler } = archive.manifest.model;
+    uncompared = uncomparedClass(archive);
     if (handler !== undefined || !archive.nodes) await loadHandler(handler);
     return { archive };
-  } catch (error) {
+  } catch (cause) {
+    const error = uncompared ?? cause;
     if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
-    const archive = await fetchWorkflow(from, { ...options, handler: 'base_handler' });
+    const likely = error instanceof UncomparedClass ? error.likely : undefined;
+    const archive = await fetchWorkflow(from, { ...options, handler: likely ?? 'base_handler' });
     const message = await findHandler(error, archive, REQUEST).then(
       () => error.message,
       (unknown: unknown) => messageOf(unknown),

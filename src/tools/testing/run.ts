@@ -11,6 +11,7 @@ import {
 } from '../../contract/backends.js';
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { loadHandler } from '../../worker/handlers/registry.js';
+import { uncomparedClass } from '../../worker/models/hugging-face/uncompared.js';
 import { fetchWorkflow } from '../../worker/models/fetch.js';
 import { withinLimit } from '../../shared/limit.js';
 import { nearestName } from '../../shared/nearest-name.js';
@@ -81,7 +82,7 @@ export async function readForTest(path: string, isBuiltIn: boolean): Promise<Arc
     await loadHandler(archive.manifest.model.handler).catch((cause: unknown) => {
       throw new TabServeError(
         'unknown-handler',
-        `${messageOf(cause as Error)} The fixture of tabserve/testing runs an archive in a worker of the app: docs/testing.md.`,
+        `${messageOf(uncomparedClass(archive) ?? (cause as Error))} The fixture of tabserve/testing runs an archive in a worker of the app: docs/testing.md.`,
         { cause },
       );
     });

@@ -1,6 +1,6 @@
 /** Finds the handler for a model whose task is not known, by its outputs. */
 import type { Archive } from '../../contract/archive.js';
-import { asTabServeError, TabServeError } from '../../contract/errors.js';
+import { asTabServeError } from '../../contract/errors.js';
 import type { OutputInfo, Session, TensorInfo } from '../../contract/tensors.js';
 import { readSignature } from '../engines/onnx/signature.js';
 import type { ModelJson } from '../engines/tfjs/artifacts.js';
@@ -14,6 +14,7 @@ import { nearestHandlerName, UnknownHandler } from '../handlers/registry.js';
 import { TASKS } from '../tasks/index.js';
 import { withOwnHandler } from './file-handler.js';
 import { withParts } from '../models/hugging-face/parts.js';
+import { uncomparedClass } from '../models/hugging-face/uncompared.js';
 
 /** How long a server may take. */
 const MAX_WAIT_MS = 5000;
@@ -34,12 +35,8 @@ export async function findHandler(
   if (!(own instanceof UnknownHandler)) throw own;
   // A misspelt name says more than the model's outputs, and the error names what was probably meant.
   if (nearestHandlerName(own.handler) !== undefined) throw own;
-  const { likelyHandler: likely } = archive;
-  if (likely !== undefined)
-    throw new TabServeError(
-      'unknown-handler',
-      `By its name, the class ${own.handler} of config.json is one of ${likely}, but no test of TabServe compares it with Python. Set the option handler to '${likely}' to open it, and compare some answers of your own.`,
-    );
+  const uncompared = uncomparedClass(archive);
+  if (uncompared) throw uncompared;
   let signature: Signatures | undefined;
   try {
     signature = (await tfjsSignature(archive, request)) ?? (await onnxSignature(archive, request, read));

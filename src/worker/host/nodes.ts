@@ -5,6 +5,7 @@ import { asTabServeError, atNode, PredictionError, TabServeError } from '../../c
 import type { Context, Handler, NodeHandler, Params } from '../../contract/handler.js';
 import type { OpenOptions } from '../../contract/tensors.js';
 import { BaseHandler } from '../handlers/base-handler.js';
+import { uncomparedClass } from '../models/hugging-face/uncompared.js';
 import type { OpenHandler } from './open-handlers.js';
 import { Recorder } from './recorder.js';
 import { runOrRetry } from './run-batch.js';
@@ -42,8 +43,10 @@ export async function openNode(
   const recorder = metrics.forNode(name);
   try {
     return nodeHandler(name, await open(nodes[name]!, recorder));
-  } catch (error) {
-    throw atNode(asTabServeError(error, 'initialize'), name);
+  } catch (cause) {
+    const error = asTabServeError(cause, 'initialize');
+    const isUnknown = error.code === 'unknown-handler';
+    throw atNode((isUnknown && uncomparedClass(nodes[name]!, `nodes.${name}.handler`)) || error, name);
   } finally {
     metrics.add(recorder);
   }

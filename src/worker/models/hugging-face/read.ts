@@ -20,6 +20,7 @@ import { isRecord } from '../../../shared/schema.js';
 import { besideOf, engineOf, modelsOf, namedNodes } from './models.js';
 import { withExports } from './no-model.js';
 import { withParts } from './parts.js';
+import { uncomparedClass } from './uncompared.js';
 import type { Source } from '../sources/source.js';
 
 /** The largest size of a file that a handler asks for. */
@@ -126,6 +127,9 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
         () => error,
         (reason: unknown) => reason,
       );
+      const likely = first === error ? undefined : uncomparedClass({ architecture, likelyHandler });
+      // Its files may be those of several handlers, and the class is one of this one.
+      if (likely) throw likely;
       throw await withExports(await withParts(asTabServeError(first), source), source);
     });
   const archive: Archive = {
@@ -252,9 +256,9 @@ function uncomparedOf(architecture: string | undefined): string | undefined {
   return `No test of TabServe compares the class ${architecture} with Python: compare some answers of your own. Those that are compared: docs/tasks.md.`;
 }
 
-/** Returns whether a class is of code that comes with the repository, and so not among those of transformers. */
-function hasOwnCode(config: Json): boolean {
-  return isRecord(config['auto_map']);
+/** Returns whether a repository names code of its own. Some name none there: `{}` or null. */
+function hasOwnCode({ auto_map: classes }: Json): boolean {
+  return isRecord(classes) && Object.keys(classes).length > 0;
 }
 
 /** Returns a handler's name if it is a built-in one, rather than the architecture's own name. */

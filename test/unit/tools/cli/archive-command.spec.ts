@@ -417,6 +417,12 @@ test('an architecture that no handler is for is refused, unless a handler is nam
     code: 'unknown-handler',
     message: expect.stringMatching(/architecture BertForFrobnication\. Set --handler/),
   });
+  const uncompared = { ...config, architectures: ['FrobnicatedForSequenceClassification'] };
+  writeFileSync(join(source, 'config.json'), JSON.stringify(uncompared));
+  await expect(createArchive(flags)).rejects.toMatchObject({
+    code: 'unknown-handler',
+    message: expect.stringMatching(/class FrobnicatedFor.* Set --handler to 'text_classifier' to open it/),
+  });
   expect(readdirSync(flags['export-path'])).toEqual([]);
   const { path: made } = await createArchive({ ...flags, handler: 'text_handler' });
   expect(await checkArchive(made)).toContain('own, text_handler');

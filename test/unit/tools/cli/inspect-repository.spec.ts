@@ -157,6 +157,24 @@ test('an archive has its handler and its model; an unknown architecture is said,
   await expect(inspectRepository(folder('nothing'))).rejects.toMatchObject({ code: 'model-not-found' });
 });
 
+test('a class that no test compares: the handler of its name, and its files', async () => {
+  const inspected = async (config: object, files: readonly string[]): Promise<string> => {
+    const made = mkdtempSync(join(tmpdir(), 'tabserve-'));
+    writeFileSync(join(made, 'config.json'), JSON.stringify(config));
+    for (const file of files) writeFileSync(join(made, file), 'no model');
+    return await inspectRepository(made);
+  };
+  const said = (name: string, handler: string): RegExp =>
+    new RegExp(`handler +By its name, the class ${name} .* Set the option handler to '${handler}'.*archive --handler`);
+  const one = await inspected({ architectures: ['FooForXVector'] }, ['model.onnx']);
+  expect(one).toMatch(said('FooForXVector', 'speaker_embedder'));
+  expect(one).toMatch(/model +model\.onnx: fp32, 8 bytes/);
+  const config = { architectures: ['FooForConditionalGeneration'], is_encoder_decoder: true };
+  const pair = await inspected(config, ['encoder_model.onnx', 'decoder_model_merged.onnx', 'tokenizer.json']);
+  expect(pair).toMatch(said('FooForConditionalGeneration', 'text_to_text'));
+  expect(pair).toMatch(/model encoder +encoder_model\.onnx: fp32, 8 bytes/);
+});
+
 test('a repository of the Hub, by its short form and by a page: sizes are those that the Hub lists', async () => {
   const model = folder('hugging-face/vit');
   const read = (path: string): Buffer => readFileSync(join(model, path));

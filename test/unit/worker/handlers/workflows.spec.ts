@@ -10,6 +10,8 @@ import type { Tensor, Tensors } from '../../../../src/contract/tensors.ts';
 import { BaseHandler } from '../../../../src/worker/handlers/base-handler.ts';
 import { unwrap, type Row } from '../../../../src/worker/handlers/row.ts';
 import { WorkflowHandler } from '../../../../src/worker/handlers/workflow-handler.ts';
+import { openNode } from '../../../../src/worker/host/nodes.ts';
+import { Recorder } from '../../../../src/worker/host/recorder.ts';
 import { createTestHandler } from '../../../../src/worker/host/testing.ts';
 import { HostWorker } from '../../support/host-worker.ts';
 import { stubSession } from '../../support/stub-session.ts';
@@ -213,6 +215,21 @@ test('a node that cannot be opened, or answers too few rows, is named', async ()
     message: expect.stringContaining('2 rows'),
   });
   await client.dispose();
+});
+
+test('a node of a class that no test compares: the key of the workflow that names its handler', async () => {
+  const likely = { architecture: 'FooForXVector', likelyHandler: 'speaker_embedder' };
+  const unknown = new TabServeError('unknown-handler', 'There is no built-in handler "FooForXVector".');
+  const open = async (more: object): Promise<TabServeError> => {
+    const workflow = { archive: whole({ double: part('double', more) }), metrics: new Recorder() };
+    return await failure(openNode(workflow, 'double', false, () => Promise.reject(unknown)));
+  };
+  expect(await open(likely)).toMatchObject({
+    code: 'unknown-handler',
+    node: 'double',
+    message: expect.stringMatching(/class FooForXVector .* Set nodes\.double\.handler to 'speaker_embedder'/),
+  });
+  expect((await open({})).message).toContain(unknown.message);
 });
 
 test('a node that is not named, or is opened too late; a node that nobody opens', async () => {

@@ -137,7 +137,13 @@ test('the error names it if the files are at hand, and otherwise stays as it is'
   });
   expect(await withNearest(error, archive(new Uint8Array(3)), refused)).toBe(error);
   // The class of which no test compares an answer: its name says more than the outputs.
-  expect(await withNearest(error, { ...archive(model('image-vit')), likelyHandler: 'ocr' }, refused)).toMatchObject({
+  expect(
+    await withNearest(
+      error,
+      { ...archive(model('image-vit')), architecture: 'OddForThings', likelyHandler: 'ocr' },
+      refused,
+    ),
+  ).toMatchObject({
     code: 'unknown-handler',
     message: expect.stringMatching(/OddForThings .* one of ocr, .* Set the option handler to 'ocr' to open it/),
   });

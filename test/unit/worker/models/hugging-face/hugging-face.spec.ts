@@ -220,11 +220,30 @@ test('a class that no test compares with Python opens only by a handler’s name
   expect(await openedAs([other], 'image_classifier')).toEqual(['image_classifier', undefined, warning]);
   const code = { auto_map: { AutoModel: 'modeling_other.Other' } };
   expect(await openedAs([other], undefined, code)).toEqual(['image_classifier', undefined, warning]);
+  // Some name no code there.
+  for (const none of [null, {}])
+    expect(await openedAs([other], undefined, { auto_map: none })).toEqual([other, 'image_classifier', undefined]);
   expect(await openedAs(['ViTForImageClassification'])).toEqual(['image_classifier', undefined, undefined]);
   // Its files would say that it is of images, and it is of sound.
   expect(await openedAs(['HubertModel'])).toEqual(['HubertModel', undefined, undefined]);
   expect(await openedAs([other], 'my_handler')).toEqual(['my_handler', undefined, undefined]);
   expect(await openedAs([], 'image_classifier')).toEqual(['image_classifier', undefined, undefined]);
+});
+
+test('a class that no test compares, of several files: the handler of its name, whatever the files could be of', async () => {
+  const config = { architectures: ['OtherForConditionalGeneration'], is_encoder_decoder: true };
+  const picked = {
+    'm/config.json': new Blob([JSON.stringify(config)]),
+    'm/onnx/encoder_model.onnx': new Blob(['weights']),
+    'm/onnx/decoder_model_merged.onnx': new Blob(['weights']),
+  };
+  const options = { fetch: globalThis.fetch, handlerClass: loadHandler };
+  await expect(fetchArchive(picked, options)).rejects.toMatchObject({
+    code: 'unknown-handler',
+    message: expect.stringMatching(
+      /^By its name, the class OtherForConditionalGeneration .* is one of text_to_text, .* Set the option handler to 'text_to_text' to open it, and compare some answers of your own\.$/,
+    ),
+  });
 });
 
 test("processor_config.json of transformers 5: its parts are the processors' files", async () => {
