@@ -97,7 +97,7 @@ export async function* resampled(
     context?.heartbeat();
     checkFinite(block, read);
     read += block.length;
-    checkDuration({ sampleRate, length: read }, mostSeconds + DELAY);
+    checkDuration({ sampleRate, length: read }, mostSeconds, DELAY);
     yield resampler.push(block);
   }
   yield resampler.flush();
@@ -134,9 +134,9 @@ export async function readAudio(
   return made === result.length ? result : result.slice(0, made);
 }
 
-/** @throws `invalid-input` for a longer recording */
-export function checkDuration({ sampleRate, length }: Omit<Recording, 'blocks'>, mostSeconds: number): void {
-  if (length > mostSeconds * sampleRate)
+/** @param more seconds that it may have beyond these @throws `invalid-input` for a longer recording */
+export function checkDuration({ sampleRate, length }: Omit<Recording, 'blocks'>, mostSeconds: number, more = 0): void {
+  if (length > (mostSeconds + more) * sampleRate)
     throw new TabServeError(
       'invalid-input',
       `The audio is ${Math.round(length / sampleRate)} s long; at most ${mostSeconds} s are allowed. Pass a part of it, use a sequence, or raise handler.maxDuration.`,

@@ -111,7 +111,9 @@ const NO_LIMIT = 1e9;
 
 /** Models whose positions begin after the number of the padding token, as RoBERTa's. */
 const OFFSET_POSITIONS = new Set([
+  'altclip_text_model',
   'camembert',
+  'clap_text_model',
   'data2vec-text',
   'esm',
   'ibert',

@@ -1,4 +1,7 @@
-/** Agglomerative clustering with centroid linkage, as `scipy.cluster.hierarchy.linkage` computes it. */
+/**
+ * Agglomerative clustering with centroid linkage, as `scipy.cluster.hierarchy.linkage` computes it. Of distances that are
+ * equal, it takes the one of the first vectors, and scipy another one: vectors that are equal make the same clusters.
+ */
 
 /** Two clusters that become one. The vectors have the numbers from 0 on; the clusters of the merges follow them. */
 export interface Merge {

@@ -150,6 +150,11 @@ export class SpeakerDiarizer extends RecordingHandler<readonly SpeakerTurn[]> {
   }
 
   protected override async openRow(input: AudioInput, index: number, context: Context): Promise<Recording> {
+    if (context.sequenceId(index) !== undefined)
+      throw new TabServeError(
+        'invalid-input',
+        'Who speaks is found in a whole recording, and this is a piece of a sequence, of which each would begin with SPEAKER_00 anew. Pass the whole recording, without a sequence.',
+      );
     const counts = ['numSpeakers', 'minSpeakers', 'maxSpeakers'] as const;
     const asked = counts.find((name) => this.param<number | undefined>(name, index, context) !== undefined);
     if (asked !== undefined && !this.#embedder)

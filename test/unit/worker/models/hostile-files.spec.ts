@@ -263,6 +263,9 @@ test.describe('fields of Hugging Face that no value follows from', () => {
     const roberta = { model_type: 'roberta', max_position_embeddings: 514 };
     expect(maxLengthOf(roberta, {})).toEqual({ maxLength: 512 });
     expect(maxLengthOf({ ...roberta, pad_token_id: 0 }, {})).toEqual({ maxLength: 513 });
+    // The halves of texts of CLAP and AltCLIP are RoBERTas.
+    for (const type of ['clap_text_model', 'altclip_text_model'])
+      expect(maxLengthOf({ ...roberta, model_type: type }, {})).toEqual({ maxLength: 512 });
     for (const [field, value] of [
       ['pad_token_id', 'x'],
       ['pad_token_id', -1],

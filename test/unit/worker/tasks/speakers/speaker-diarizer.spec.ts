@@ -187,6 +187,14 @@ test('a stream says after each window how far the work is', async () => {
   expect(parts).toEqual([1, 2, 3, 4].map((done) => ({ done, total: 4 })).concat([[]] as never));
 });
 
+test('a piece of a sequence is refused: the speakers of each would have the names of the others', async () => {
+  const handler = await open([1, 1, 3000], 8, 7);
+  await expect(handler.openSequence().predict(sound)).rejects.toMatchObject({
+    code: 'invalid-input',
+    message: expect.stringMatching(/piece of a sequence.* Pass the whole recording/),
+  });
+});
+
 test('an abort ends the work after the window that is heard', async () => {
   const controller = new AbortController();
   let runs = -Infinity;
