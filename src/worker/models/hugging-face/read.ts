@@ -1,7 +1,7 @@
 import type { Archive, ModelConfig } from '../../../contract/archive.js';
 import type { HandlerDescriptor } from '../../../contract/handler.js';
 import type { Processor } from '../../../contract/hugging-face-task.js';
-import { asTabServeError } from '../../../contract/errors.js';
+import { asTabServeError, type TabServeError } from '../../../contract/errors.js';
 import { MAX_METADATA_BYTES } from '../../../contract/limits.js';
 import { HF_CONFIG } from '../../../shared/model-url.js';
 import { architectureOf, type Json, labelsOf } from '../../../shared/hugging-face.js';
@@ -20,7 +20,7 @@ import { isRecord } from '../../../shared/schema.js';
 import { besideOf, engineOf, modelsOf, namedNodes } from './models.js';
 import { withExports } from './no-model.js';
 import { withParts } from './parts.js';
-import { uncomparedClass } from './uncompared.js';
+import { uncomparedClass, UncomparedClass } from './uncompared.js';
 import type { Source } from '../sources/source.js';
 
 /** The largest size of a file that a handler asks for. */
@@ -65,7 +65,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   checkConfig(choice.config, () => {});
   const config = await withCrossEncoder(source, await readObject(file, HF_CONFIG));
   const own = (choice.config.handler ?? {}) as Json;
-  const ownHandler = choice.handler === undefined ? await handlerOfRepository(source, config) : handlerOf(config);
+  const ownHandler =
+    choice.handler === undefined ? await handlerOfRepository(source, config) : handlerByName(source, config);
   const architecture = architectureOf(config);
   const uncompared = uncomparedOf(architecture);
   const likelyHandler =
@@ -118,6 +119,15 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     },
     choice.config,
   );
+  /** Returns what is missing of the models of a task; undefined if all are there. */
+  const missingOf = (name: string): TabServeError | undefined => {
+    try {
+      modelsOf(source, merged, TASKS[name], besideOf(source, TASKS[name]!, config));
+      return undefined;
+    } catch (error) {
+      return asTabServeError(error);
+    }
+  };
   const models = await Promise.resolve()
     .then(() => modelsOf(source, merged, task, beside))
     .catch(async (error: unknown) => {
@@ -125,13 +135,19 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
       const unknown = handler !== undefined && !task ? choice.handlerClass?.(handler) : undefined;
       const first = await Promise.resolve(unknown).then(
         () => error,
-        (reason: unknown) => reason,
+        (reason: unknown) => {
+          const likely = uncomparedClass({ architecture, likelyHandler });
+          const missing = likely && missingOf(likely.likely);
+          if (!missing) return likely ?? reason;
+          // By its files, the model is one of another handler, or there is none.
+          return source.paths?.some((path) => path.endsWith('.onnx')) ? reason : missing;
+        },
       );
-      const likely = first === error ? undefined : uncomparedClass({ architecture, likelyHandler });
-      // Its files may be those of several handlers, and the class is one of this one.
-      if (likely) throw likely;
+      if (first instanceof UncomparedClass) throw first;
       throw await withExports(await withParts(asTabServeError(first), source), source);
     });
+  // The name of an uncompared class says less than files that its handler does not open.
+  const isOfOtherFiles = uncompared !== undefined && handlerOfTask(ownHandler) && missingOf(ownHandler!);
   const archive: Archive = {
     url: source.url,
     manifest: {
@@ -148,7 +164,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
     ...(architecture !== undefined && { architecture }),
     golden: [],
     integrity: {},
-    ...contradictionOf(choice.handler, ownHandler, config),
+    ...(!isOfOtherFiles && contradictionOf(choice.handler, ownHandler, config)),
     ...(likelyHandler !== undefined && { likelyHandler }),
     ...(task && uncompared !== undefined && { uncompared }),
   };
@@ -245,8 +261,9 @@ function contradictionOf(
   const takesAny = architectures.every((ending) => ending.endsWith('WithProjection'));
   const serves = !knownArchitecture(architecture) && architectures.some((ending) => architecture.endsWith(ending));
   if (handler === ownHandler || !isOfTask || takesAny || serves) return {};
+  const advice = isCompared(architecture) ? 'Leave the option handler out, or set it' : 'Set the option handler';
   return {
-    contradiction: `By its config.json, the model is for ${ownHandler}, not ${handler}: its outputs may mean something else. Leave the option handler out, or set it to ${ownHandler}.`,
+    contradiction: `By its config.json, the model is for ${ownHandler}, not ${handler}: its outputs may mean something else. ${advice} to ${ownHandler}.`,
   };
 }
 
@@ -273,17 +290,21 @@ function handlerOfTask(handler: string | undefined): string | undefined {
  */
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config) ?? '';
-  const found = handlerOf(config);
-  const name = found === 'text_generator' ? modelNameOf(source.url) : '';
-  if (RERANKER.test(name)) return 'text_reranker';
-  if (EMBEDDING.test(name) || (mayBeOfSentences(found) && (await source.has(SENTENCES))))
-    return 'text_feature_extractor';
+  const found = handlerByName(source, config);
+  if (mayBeOfSentences(found) && (await source.has(SENTENCES))) return 'text_feature_extractor';
   if (found !== architecture || !architecture.endsWith('Model') || knownArchitecture(architecture)) return found;
   // The model's own inputs and outputs say more of a class that is not known.
   if (!isCompared(architecture) && !hasOwnCode(config)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;
   return isText ? 'text_feature_extractor' : 'image_feature_extractor';
+}
+
+/** Returns the name of the handler by the class, and by the repository's name where it is of a language model. */
+function handlerByName({ url }: Pick<Source, 'url'>, config: Json): string | undefined {
+  const found = handlerOf(config);
+  const name = found === 'text_generator' ? modelNameOf(url) : '';
+  return RERANKER.test(name) ? 'text_reranker' : EMBEDDING.test(name) ? 'text_feature_extractor' : found;
 }
 
 /** Returns whether a repository with that handler may be one of sentence-transformers that makes vectors. */

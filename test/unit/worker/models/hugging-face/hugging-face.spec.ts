@@ -230,20 +230,47 @@ test('a class that no test compares with Python opens only by a handler’s name
   expect(await openedAs([], 'image_classifier')).toEqual(['image_classifier', undefined, undefined]);
 });
 
-test('a class that no test compares, of several files: the handler of its name, whatever the files could be of', async () => {
-  const config = { architectures: ['OtherForConditionalGeneration'], is_encoder_decoder: true };
-  const picked = {
-    'm/config.json': new Blob([JSON.stringify(config)]),
-    'm/onnx/encoder_model.onnx': new Blob(['weights']),
-    'm/onnx/decoder_model_merged.onnx': new Blob(['weights']),
+test('a class that no test compares, of several files: the handler of its name, or of its files', async () => {
+  const open = async (name: string, files: readonly string[], handler?: string) => {
+    const config = { architectures: ['OtherFor' + name], is_encoder_decoder: true, text_config: {}, vision_config: {} };
+    const picked = {
+      'm/config.json': new Blob([JSON.stringify(config)]),
+      ...Object.fromEntries(
+        ['tokenizer.json', 'preprocessor_config.json'].map((file) => [`m/${file}`, new Blob(['{}'])]),
+      ),
+      ...Object.fromEntries(files.map((file) => [`m/onnx/${file}.onnx`, new Blob(['weights'])])),
+    };
+    return await fetchArchive(picked, { fetch: globalThis.fetch, handlerClass: loadHandler, handler });
   };
-  const options = { fetch: globalThis.fetch, handlerClass: loadHandler };
-  await expect(fetchArchive(picked, options)).rejects.toMatchObject({
-    code: 'unknown-handler',
-    message: expect.stringMatching(
+  const unknown = (code: string, message: RegExp) => ({ code, message: expect.stringMatching(message) });
+  await expect(open('ConditionalGeneration', ['encoder_model', 'decoder_model_merged'])).rejects.toMatchObject(
+    unknown(
+      'unknown-handler',
       /^By its name, the class OtherForConditionalGeneration .* is one of text_to_text, .* Set the option handler to 'text_to_text' to open it, and compare some answers of your own\.$/,
     ),
-  });
+  );
+  const ofImages = ['embed_tokens', 'vision_encoder', 'decoder_model_merged'];
+  await expect(open('ConditionalGeneration', ofImages)).rejects.toMatchObject(
+    unknown('unknown-handler', /^There is no built-in handler "OtherForConditionalGeneration"/),
+  );
+  const { uncompared, contradiction } = await open('ConditionalGeneration', ofImages, 'image_text_to_text');
+  expect([uncompared, contradiction]).toEqual([expect.stringContaining('OtherForConditionalGeneration'), undefined]);
+  await expect(open('SequenceClassification', [])).rejects.toMatchObject(
+    unknown('model-not-found', /has none of onnx\/model\.onnx/),
+  );
+  expect((await open('SequenceClassification', ['model'], 'fill_mask')).contradiction).toMatch(
+    /for text_classifier, not fill_mask: .* Set the option handler to text_classifier\.$/,
+  );
+});
+
+test('the handler that a language model’s name says is no contradiction', async () => {
+  const config = {
+    'config.json': { architectures: ['Qwen3ForCausalLM'] },
+    'tokenizer.json': {},
+    'onnx/model.onnx': '',
+  };
+  const url = 'https://huggingface.co/a/Qwen3-Reranker-0.6B';
+  expect((await read(config, { handler: 'text_reranker' }, url)).archive.contradiction).toBeUndefined();
 });
 
 test("processor_config.json of transformers 5: its parts are the processors' files", async () => {
