@@ -22,16 +22,6 @@ export function addressOf<Model>(model: Model, revision: string | null | undefin
   );
 }
 
-/** Adds to an error of `load` that asks for the option `handler` what to do instead: a pipeline has no such option. */
-export function withClientAdvice(error: unknown): never {
-  if (!(error instanceof TabServeError) || error.code !== 'unknown-handler') throw error;
-  throw new TabServeError(
-    error.code,
-    `${error.message} A pipeline has no such option: pass it the client of load(model, { handler }).`,
-    { cause: error },
-  );
-}
-
 /** Returns a list of inputs, and whether the caller has passed a list. */
 export function listOf(input: unknown): { readonly inputs: readonly unknown[]; readonly isList: boolean } {
   return Array.isArray(input) ? { inputs: input, isList: true } : { inputs: [input], isList: false };

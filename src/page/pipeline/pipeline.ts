@@ -7,7 +7,7 @@ import type { Precision } from '../../contract/precisions.js';
 import { isPlainObject } from '../../shared/is-plain-object.js';
 import { load, type LoadOptions } from '../client/connect.js';
 import type { PipelineCalls, PipelineTask } from './calls.js';
-import { addressOf, optionsOf, withClientAdvice } from './inputs.js';
+import { addressOf, optionsOf } from './inputs.js';
 import { ALIASES, TASKS } from './tasks.js';
 
 type Alias = keyof typeof ALIASES;
@@ -84,7 +84,7 @@ export async function pipeline<Name extends PipelineTask | Alias>(
   const unused = isClient(model) ? Object.keys(given)[0] : undefined;
   if (unused !== undefined)
     throw new TabServeError('invalid-input', `${unused}: a client has its options already. Pass it to load.`);
-  const client = isClient(model) ? model : await opened(model, handler, given).catch(withClientAdvice);
+  const client = isClient(model) ? model : await opened(model, handler, given);
   try {
     const found = (await client.describe()).handler;
     if (!handlers.includes(found))

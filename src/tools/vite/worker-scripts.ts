@@ -94,6 +94,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/models/sources/': 'packed',
   'shared/hub-listing.': 'packed',
   'worker/models/hugging-face/': 'repository',
+  'worker/models/hugging-face/uncompared.': 'workflow',
   'worker/tasks/compared.': 'repository',
   'worker/models/workflow.': 'workflow',
   'worker/models/nodes.': 'workflow',

@@ -22,7 +22,7 @@ export class UncomparedClass extends TabServeError {
 /** Returns the error for an archive of which nobody has named the handler; undefined if it has another reason. */
 export function uncomparedClass(
   { architecture, likelyHandler }: { readonly [Key in 'architecture' | 'likelyHandler']?: string | undefined },
-  key = 'the option handler',
+  key = 'the option handler of load',
 ): UncomparedClass | undefined {
   return likelyHandler === undefined ? undefined : new UncomparedClass(architecture, likelyHandler, key);
 }

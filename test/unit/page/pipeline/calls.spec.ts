@@ -1,7 +1,6 @@
 // What a call of a pipeline sends to its client, and what it refuses. The values are those of Python's pipelines in `test/node/pipeline.spec.ts`.
 import { expect, test } from '@playwright/test';
-import { addressOf, withClientAdvice } from '../../../../src/page/pipeline/inputs.ts';
-import { TabServeError } from '../../../../src/contract/errors.ts';
+import { addressOf } from '../../../../src/page/pipeline/inputs.ts';
 import { pipeline, type PipelineTask } from '../../../../src/pipeline.ts';
 
 const wrong = (message: string) => ({ code: 'invalid-input', message: expect.stringContaining(message) });
@@ -20,15 +19,6 @@ async function faked(task: PipelineTask, handler: string, answer: unknown) {
   const call = (await pipeline(task, client as never)) as unknown as (...args: readonly unknown[]) => Promise<unknown>;
   return { asked, call };
 }
-
-test('a model without a handler: a pipeline has no such option, but takes a client', () => {
-  const unknown = new TabServeError('unknown-handler', 'Set the option handler.');
-  expect(() => withClientAdvice(unknown)).toThrow(
-    expect.objectContaining({ code: 'unknown-handler', message: expect.stringMatching(/^Set the .* load\(model, /) }),
-  );
-  const other = new TabServeError('network', 'no');
-  expect(() => withClientAdvice(other)).toThrow(other);
-});
 
 test('a repository by its name, with a revision; a relative path stays a path', () => {
   for (const [model, revision, address] of [

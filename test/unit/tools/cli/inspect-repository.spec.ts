@@ -165,7 +165,9 @@ test('a class that no test compares: the handler of its name, and its files', as
     return await inspectRepository(made);
   };
   const said = (name: string, handler: string): RegExp =>
-    new RegExp(`handler +By its name, the class ${name} .* Set the option handler to '${handler}'.*archive --handler`);
+    new RegExp(
+      `handler +By its name, the class ${name} .* Set the option handler of load to '${handler}'.*archive --handler`,
+    );
   const one = await inspected({ architectures: ['FooForXVector'] }, ['model.onnx']);
   expect(one).toMatch(said('FooForXVector', 'speaker_embedder'));
   expect(one).toMatch(/model +model\.onnx: fp32, 8 bytes/);

@@ -145,7 +145,7 @@ test('the error names it if the files are at hand, and otherwise stays as it is'
     ),
   ).toMatchObject({
     code: 'unknown-handler',
-    message: expect.stringMatching(/OddForThings .* one of ocr, .* Set the option handler to 'ocr' to open it/),
+    message: expect.stringMatching(/OddForThings .* one of ocr, .* Set the option handler of load to 'ocr' to open it/),
   });
   const other = new TabServeError('network', 'no');
   expect(await withNearest(other, archive(model('image-vit')), refused)).toBe(other);

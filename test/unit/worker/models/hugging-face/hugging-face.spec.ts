@@ -246,7 +246,7 @@ test('a class that no test compares, of several files: the handler of its name, 
   await expect(open('ConditionalGeneration', ['encoder_model', 'decoder_model_merged'])).rejects.toMatchObject(
     unknown(
       'unknown-handler',
-      /^By its name, the class OtherForConditionalGeneration .* is one of text_to_text, .* Set the option handler to 'text_to_text' to open it, and compare some answers of your own\.$/,
+      /^By its name, the class OtherForConditionalGeneration .* is one of text_to_text, .* Set the option handler of load to 'text_to_text' to open it, and compare some answers of your own\.$/,
     ),
   );
   const ofImages = ['embed_tokens', 'vision_encoder', 'decoder_model_merged'];
