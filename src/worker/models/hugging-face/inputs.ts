@@ -76,7 +76,8 @@ async function textConfig(
   return {
     handler: {
       ...(isLimited && isRecord(part) && maxLengthOf(part, limits)),
-      ...(!task.generates && isRecord(part) && firstPositionOf(part)),
+      // Those of images and texts count positions themselves.
+      ...(!task.generates && part === config && firstPositionOf(config)),
       ...sentences.handler,
     },
     files: {

@@ -263,6 +263,22 @@ test('a class that no test compares, of several files: the handler of its name, 
   );
 });
 
+test('positions of RoBERTa are a key of texts; of images and texts they are a limit alone', async () => {
+  const text = { model_type: 'roberta', max_position_embeddings: 514 };
+  const processor = { ...vit['preprocessor_config.json'], image_processor_type: 'ViTImageProcessor' };
+  const files = { ...vit, 'preprocessor_config.json': processor, 'tokenizer.json': {} };
+  const handlerOf = async (config: object) => (await read({ ...files, 'config.json': config })).archive.config.handler;
+  expect(await handlerOf({ architectures: ['RobertaForMaskedLM'], ...text })).toEqual({
+    maxLength: 512,
+    firstPosition: 2,
+  });
+  for (const model_type of ['roberta', 'altclip_text_model']) {
+    const keys = await handlerOf({ architectures: ['AltCLIPModel'], text_config: { ...text, model_type } });
+    expect(Object.keys(keys!).toSorted()).toEqual(['imageProcessing', 'maxLength']);
+    expect(keys).toMatchObject({ maxLength: 512 });
+  }
+});
+
 test('the handler that a language model’s name says is no contradiction', async () => {
   const config = {
     'config.json': { architectures: ['Qwen3ForCausalLM'] },
