@@ -63,6 +63,7 @@ for (const [file, expected] of [
   ['serving.ts', [/^29 answered, 11 refused at once$/, /^any [12] \{"remainingCapacity":20,"pendingRequests":0\}$/]],
   ['shared.ts', [/four/, /^\{"role":"host","clients":1\}$/, /"labels":\{"outcome":"ok"\},"unit":"Count","value":1\}/]],
   ['model-server.ts', [/^200 three$/, /^\[\{"label":"three","score":0\.9\d+/]],
+  ['openai-page.ts', [/^true$/]],
   ['versions.ts', [/^1 0 0$/, /^\[\{"name":"digits","defaultVersion":"2\.0","versions":\["2\.0"\]\}\]$/]],
   ['writing.ts', [/^true length 8$/]],
   ['translating.ts', [/^true length$/]],

@@ -11,7 +11,7 @@ const VITE = ['node_modules/vite/bin/vite.js', 'build'] as const;
 const PAGE =
   '<!doctype html><img src="/models/digits/samples/drawn-3.png" alt=""><script type="module" src="/copied.ts"></script>';
 
-test('copied.ts with vite.config.ts, and with vite-offline.config.ts: two engines, and a list for offline without models @full', async ({
+test('copied.ts with vite.config.ts, vite-offline.config.ts and vite-service-worker.config.ts @full', async ({
   tarball,
   page,
 }) => {
@@ -42,6 +42,11 @@ test('copied.ts with vite.config.ts, and with vite-offline.config.ts: two engine
     const listed = Array.from(worker.matchAll(/url:"([^"]+)"/g), ([, url]) => url!);
     expect(listed).toContain('index.html');
     expect(listed.filter((url) => /\.wasm$|\.onnx$|^models\//.test(url))).toEqual([]);
+
+    copyFileSync(root('test/types/vite-service-worker.config.ts'), join(folder, 'vite.config.ts'));
+    copyFileSync(root('test/readme/fetch.sw.ts'), join(folder, 'sw.ts'));
+    await node(folder, ...VITE);
+    expect(readFileSync(join(folder, 'dist/sw.js'), 'utf8')).toContain('device-first');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
