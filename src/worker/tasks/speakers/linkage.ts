@@ -16,10 +16,14 @@ export interface Merge {
 /** Vectors, or merges, between two chances for other work: they take some milliseconds of thousands of vectors. */
 const AT_ONCE = 8;
 
+/** Numbers of two centroids between two looks at whether they are farther apart than another pair. */
+const BLOCK = 32;
+
 /**
  * Merges the two clusters whose centroids are nearest, until one is left. As scipy's, it is Müllner's generic algorithm
  * (https://arxiv.org/abs/1109.2378): of most places it knows only that nothing is nearer than before, and looks for the
- * nearest one when that may be the smallest distance of all.
+ * nearest one when that may be the smallest distance of all. Distances are computed anew from the centroids: those of all
+ * pairs would take 230 MB for an hour in which three people speak in each window.
  * @param vectors of one length, at least one
  * @param onStep is called again and again, while it takes seconds
  * @returns the merges in their order, one fewer than there are vectors
@@ -29,30 +33,36 @@ export async function centroidLinkage(
   onStep: () => Promise<void>,
 ): Promise<readonly Merge[]> {
   const count = vectors.length;
-  // The squares of the distances between places, of which the first is the lower one.
-  const squares = new Float32Array((count * (count - 1)) / 2);
-  const at = (a: number, b: number): number =>
-    a < b ? (a * (2 * count - a - 1)) / 2 + b - a - 1 : (b * (2 * count - b - 1)) / 2 + a - b - 1;
-  for (let a = 0; a < count; a++) {
-    for (let b = a + 1; b < count; b++) squares[at(a, b)] = squareBetween(vectors[a]!, vectors[b]!);
-    if (a % AT_ONCE === 0) await onStep();
-  }
+  const length = vectors[0]!.length;
+  const centroids = new Float64Array(count * length);
+  for (const [place, vector] of vectors.entries()) centroids.set(vector, place * length);
+  /** The square of the distance between two places; not all of it where it is more than `most`. */
+  const squareBetween = (a: number, b: number, most: number): number => {
+    let sum = 0;
+    for (let at = 0; at < length && sum <= most;)
+      for (const end = Math.min(length, at + BLOCK); at < end; at++)
+        sum += (centroids[a * length + at]! - centroids[b * length + at]!) ** 2;
+    return sum;
+  };
   const nodes = Array.from({ length: count }, (_, place) => place);
   const sizes = new Int32Array(count).fill(1);
   // Of each place the nearest one after it, or −1 if it is to be found; and the square that no other one is below.
   const nearest = new Int32Array(count).fill(-1);
-  const bounds = new Float32Array(count).fill(Infinity);
+  const bounds = new Float64Array(count).fill(Infinity);
   const findNearest = (place: number): void => {
     let [found, least] = [-1, Infinity];
-    for (let other = place + 1; other < count; other++)
-      if (sizes[other]! > 0 && (found < 0 || squares[at(place, other)]! < least)) {
-        found = other;
-        least = squares[at(place, other)]!;
-      }
+    for (let other = place + 1; other < count; other++) {
+      if (sizes[other] === 0) continue;
+      const square = squareBetween(place, other, least);
+      if (found < 0 || square < least) [found, least] = [other, square];
+    }
     nearest[place] = found;
     bounds[place] = least;
   };
-  for (let place = 0; place < count; place++) findNearest(place);
+  for (let place = 0; place < count; place++) {
+    findNearest(place);
+    if (place % AT_ONCE === 0) await onStep();
+  }
   const merges: Merge[] = [];
   const smallest = (): number => {
     let best = -1;
@@ -64,23 +74,21 @@ export async function centroidLinkage(
     let a = smallest();
     for (; nearest[a]! < 0; a = smallest()) findNearest(a);
     const b = nearest[a]!;
-    const between = squares[at(a, b)]!;
     const [first, second] = [sizes[a]!, sizes[b]!];
     const size = first + second;
-    merges.push({ left: nodes[a]!, right: nodes[b]!, distance: Math.sqrt(Math.max(0, between)), size });
+    merges.push({ left: nodes[a]!, right: nodes[b]!, distance: Math.sqrt(bounds[a]!), size });
     // The new cluster has the place of the second one.
     sizes[a] = 0;
     sizes[b] = size;
     nodes[b] = count + step;
+    for (let at = 0; at < length; at++)
+      centroids[b * length + at] = (first * centroids[a * length + at]! + second * centroids[b * length + at]!) / size;
     for (let place = 0; place < count; place++) {
       if (sizes[place] === 0 || place === b) continue;
-      const mean = (first * squares[at(place, a)]! + second * squares[at(place, b)]!) / size;
-      squares[at(place, b)] = mean - (first * second * between) / size ** 2;
       if (nearest[place] === a || nearest[place] === b) nearest[place] = -1;
-      if (place < b && squares[at(place, b)]! < bounds[place]!) {
-        nearest[place] = b;
-        bounds[place] = squares[at(place, b)]!;
-      }
+      if (place > b) continue;
+      const square = squareBetween(place, b, bounds[place]!);
+      if (square < bounds[place]!) [nearest[place], bounds[place]] = [b, square];
     }
     findNearest(b);
     if (step % AT_ONCE === 0) await onStep();
@@ -112,10 +120,4 @@ export function clustersOf(
   const clusters: number[] = [];
   for (const [cluster, root] of [...roots].entries()) for (const vector of members[root]!) clusters[vector] = cluster;
   return clusters;
-}
-
-function squareBetween(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let sum = 0;
-  for (let index = 0; index < a.length; index++) sum += (a[index]! - b[index]!) ** 2;
-  return sum;
 }
