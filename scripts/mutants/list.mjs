@@ -50,7 +50,7 @@ export const MUTANTS = [
   // Sound.
   ['worker/audio/filter-bank.ts', 'const POVEY_POWER = 0.85', 'const POVEY_POWER = 0.8'],
   ['worker/handlers/sound-kinds.ts', '(Number(kernel) - 1) * Number(dilations[at])', 'Number(kernel) - 1'],
-  ['worker/tasks/speakers/linkage.ts', '(first * second * between) / size ** 2', '(first * second * between) / size'],
+  ['worker/tasks/speakers/linkage.ts', '(first * centroids[a * length + at]!', '(second * centroids[a * length + at]!'],
   ['worker/tasks/speakers/half-even.ts', 'rest === 0.5 && low % 2 === 0', 'rest === 0.5 && low < 0'],
   ['worker/tasks/speakers/match-windows.ts', 'if (value === 0) return []', ''],
   // Decoders.
