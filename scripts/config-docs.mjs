@@ -1,6 +1,7 @@
-// Makes docs/model-config.schema.json, the pages of methods, the tables in docs/ (of handlers, keys, settings and error codes), the code blocks
-// of the pages, and what the code must know of a handler's class before it is loaded: each from the code itself. It is
-// the first part of `npm run generate`, which is run after every change of one of these; unit tests compare.
+// Makes docs/model-config.schema.json, the pages of methods, the tables in docs/ (of handlers, keys, settings and error
+// codes), the code blocks of the pages, and what the code must know of a handler's class before it is loaded: each from
+// the code itself. It is the first part of `npm run generate`, which is run after every change of one of these; unit
+// tests compare.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,7 @@
 // The samples of docs/tasks and of the migration pages run, with a small model of the same task in each repository's
 // place. What the models answer is compared with Python elsewhere; here each sample gets an answer of its form.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
 import { answerAsHub } from './answer-as-hub.ts';
 import { expect, test } from './fixtures.ts';
 import { speakIntoMicrophone } from './microphone.ts';
@@ -60,15 +61,21 @@ test('every sample of these pages has a test @once', () => {
   );
 });
 
+/** Opens a page with this body. Returns the lines that it logs, and its errors, as they come. */
+async function openPage(page: Page, body: string) {
+  const lines: string[] = [];
+  const errors: string[] = [];
+  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  await answerAsHub(page.context());
+  await page.goto('/test/browser/pages/readme.html');
+  await page.setContent(body);
+  return { lines, errors };
+}
+
 for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
   test(`${name}.ts @once @full`, async ({ page }) => {
-    const lines: string[] = [];
-    const errors: string[] = [];
-    page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
-    page.on('pageerror', (error) => errors.push(String(error)));
-    await answerAsHub(page.context());
-    await page.goto('/test/browser/pages/readme.html');
-    await page.setContent(body);
+    const { lines, errors } = await openPage(page, body);
     await page.evaluate(() => Promise.all(Array.from(document.images, (image) => image.decode())));
     await page.addScriptTag({
       content: `import('/test/readme/${name}.ts').then(() => (document.title = 'done'), (error) => (document.title = String(error)));`,
@@ -133,13 +140,7 @@ test('tasks/live.ts: words appear while a microphone hears them @once @full', as
 test('tasks/cancel.ts: an hour is transcribed until Stop is pressed, and the next file after it @once @full', async ({
   page,
 }) => {
-  const lines: string[] = [];
-  const errors: string[] = [];
-  page.on('console', (message) => message.type() === 'log' && lines.push(message.text()));
-  page.on('pageerror', (error) => errors.push(String(error)));
-  await answerAsHub(page.context());
-  await page.goto('/test/browser/pages/readme.html');
-  await page.setContent(`${FILE}<button>Stop</button><p></p>`);
+  const { lines, errors } = await openPage(page, `${FILE}<button>Stop</button><p></p>`);
   await page.evaluate(() => import('/test/readme/tasks/cancel.ts' as string));
   const rate = 8000;
   const bytes = 3600 * rate * 2;

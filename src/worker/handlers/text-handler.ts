@@ -78,9 +78,8 @@ export interface TextHandlerConfig extends BaseHandlerConfig {
  * Tokenizes texts and creates the model's tensors. The rows of a batch may differ in length.
  *
  * If the model's inputs have rank 2, they are `input_ids` and, if the model has them, `attention_mask`,
- * `token_type_ids` and `position_ids` (`firstPosition`, the next number and so on over the tokens that are no padding); the cache of a language
- * model, `past_key_values`, is empty. Rows are padded to the
- * longest row of the batch, or to the length that the model fixes; without an input `attention_mask`, rows of
+ * `token_type_ids` and `position_ids` (they count the tokens that are no padding, from `firstPosition` on); the cache
+ * of a language model, `past_key_values`, is empty. Rows are padded to the longest row of the batch, or to the length that the model fixes; without an input `attention_mask`, rows of
  * different lengths run one by one. If the inputs have rank 1, the first input holds the tokens of all rows, and the
  * second input holds the offset of each row, as for PyTorch's EmbeddingBag. If a text cannot be read or has no
  * tokens, only its row fails.
