@@ -78,6 +78,11 @@ export interface RunOptions {
 export interface OpenOptions {
   /** Returns whether an output may stay on the GPU. It is called when the model is opened, which happens once. */
   readonly keeps?: ((output: string) => boolean) | undefined;
+  /**
+   * An output `[rows, tokens, …]` of which only the last token's part is read: the engine need not compute the rest, and a
+   * run then returns one token's.
+   */
+  readonly lastTokenOf?: string | undefined;
 }
 
 /** A model that is loaded on one engine and backend. The caller that opened it must dispose of it. */

@@ -62,9 +62,9 @@ export interface Engine {
    * Opens the model at `path`, and the files that the model names; or the model of that name on a server.
    * @throws `model-not-found` if a file is missing; `model-format` if it is not a model; `unsupported` for a dtype that
    *   the engine lacks; `backend-failed` if this backend cannot run it; `out-of-memory`
-   * @param keeps which outputs a run may leave on the GPU, if the engine can
+   * @param reads what its handler reads of the outputs, which an engine may use
    */
-  open(files: BlobFiles, path: string, options: EngineOptions, keeps?: OpenOptions['keeps']): Promise<Session>;
+  open(files: BlobFiles, path: string, options: EngineOptions, reads?: OpenOptions): Promise<Session>;
 }
 
 /** Downloads and starts an engine. @throws `backend-failed` */

@@ -115,16 +115,18 @@ export class OpenHandlers {
     const { engine, candidate } = this.#options;
     const { engine: format } = candidateOf(candidate);
     const sessions = new Map<string, Promise<Session>>();
-    const open = async (path = modelOf(archive, format), options?: OpenOptions): Promise<Session> => {
+    const open = async (path = modelOf(archive, format), options: OpenOptions = {}): Promise<Session> => {
       if (path === undefined)
         throw new TabServeError(
           'model-not-found',
           `${archive.url} has no model of its own: its nodes have. The handler of such a workflow extends WorkflowHandler, and opens them with context.openHandler.`,
         );
+      // A golden example has the outputs of all tokens.
+      const reads = archive.golden.length > 0 ? { keeps: options.keeps } : options;
       const session =
         sessions.get(path) ??
         engine
-          .open(files, path, archive.config.engine ?? {}, options?.keeps)
+          .open(files, path, archive.config.engine ?? {}, reads)
           .catch((error: unknown) => Promise.reject(notRead(error, archive, format)));
       sessions.set(path, session);
       session.catch(() => sessions.delete(path));

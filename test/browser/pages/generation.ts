@@ -88,7 +88,7 @@ async function open(name: string, models: Readonly<Record<string, string>>, conf
     ...createTestContext(given),
     async open(node = '', options) {
       const path = models[node]!;
-      const session = await engine.open(createFiles({ [path]: await bytes(path) }), path, {}, options?.keeps);
+      const session = await engine.open(createFiles({ [path]: await bytes(path) }), path, {}, options);
       sessions.push(session);
       return session;
     },

@@ -75,8 +75,13 @@ export function createEngine(build: Build): Engine {
       return build.placement?.nodes;
     },
     memory: heapBytes,
-    async open(files, path, options, keeps) {
-      const { inputs, outputs, metadata, quantizesAtRunTime, ...parts } = await readModel(build, files, path);
+    async open(files, path, options, { keeps, lastTokenOf } = {}) {
+      const { inputs, outputs, metadata, quantizesAtRunTime, ...parts } = await readModel(
+        build,
+        files,
+        path,
+        lastTokenOf,
+      );
       checkNames(inputs, options, path);
       if (build.provider === 'webnn' || build.provider === 'webgl') checkFixed(build.provider, inputs, options, path);
       const keeper =

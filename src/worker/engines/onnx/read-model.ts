@@ -1,6 +1,7 @@
 import type { InferenceSession } from 'onnxruntime-web';
 import type { BlobFiles } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
+import { loadScript } from '../../../shared/load-script.js';
 import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
 import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
 import type { Build } from './engine.js';
@@ -18,18 +19,21 @@ export interface SessionSource extends Signature {
  * Reads a model. On WASM, a large model's weights are given to ONNX Runtime as external data, which it reads straight
  * to where it computes: given as one piece, the model is in memory four times while it loads, as the file, as ONNX
  * Runtime's copy of it, as the parsed file, and as weights.
- * Under Node, ONNX Runtime reads a large model's file itself.
+ * Under Node, ONNX Runtime reads a large model's file itself, as it is.
+ * @param lastTokenOf see `OpenOptions`
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
  */
 export async function readModel(
   { provider, pathOf }: Pick<Build, 'provider' | 'pathOf'>,
   files: BlobFiles,
   path: string,
+  lastTokenOf?: string,
 ): Promise<SessionSource> {
-  const file = await files.blob(path);
+  const given = await files.blob(path);
   const isLazy = provider === 'wasm' && canReadLazily();
   const url = files.url?.(path);
-  const ownPath = url && (await pathOf?.(url, file.size));
+  const ownPath = url && (await pathOf?.(url, given.size));
+  const file = lastTokenOf !== undefined && ownPath === undefined ? await onlyLast(given, lastTokenOf) : given;
   const graph = isLazy || ownPath !== undefined ? await readGraph(file) : undefined;
   const model = graph ?? (await bytesOf(file));
   const signature = readSignature(model, path);
@@ -44,6 +48,11 @@ export async function readModel(
     ...(graph ? [open(OWN_FILE, file)] : []),
   ]);
   return { ...signature, model, externalData };
+}
+
+async function onlyLast(file: Blob, output: string): Promise<Blob> {
+  const { withLastToken } = await loadScript(() => import('../../models/onnx/last-token.js'));
+  return await withLastToken(file, output);
 }
 
 async function bytesOf(file: Blob): Promise<Uint8Array> {

@@ -10,12 +10,13 @@ export const [GRAPH_NODE, FUNCTION_NODE] = [1, 7];
  * @param field the number of its field of nodes
  */
 export function nodesOf(graph: Uint8Array, field: number): readonly Uint8Array[] {
-  return all(graph, field).flatMap((node) => [
-    node,
-    ...all(node, 5).flatMap((attribute) =>
-      [...all(attribute, 6), ...all(attribute, 11)].flatMap((inner) => nodesOf(inner, GRAPH_NODE)),
-    ),
-  ]);
+  return all(graph, field).flatMap(withInner);
+}
+
+/** Returns a node, and those of the branches and loops in it. */
+export function withInner(node: Uint8Array): readonly Uint8Array[] {
+  const inner = all(node, 5).flatMap((attribute) => [...all(attribute, 6), ...all(attribute, 11)]);
+  return [node, ...inner.flatMap((graph) => nodesOf(graph, GRAPH_NODE))];
 }
 
 /** Returns the operator of a node. */

@@ -3,7 +3,12 @@ export type Pieces = readonly Uint8Array[];
 
 /** Encodes a field with a length: bytes, a text, or a message. Encoding: protobuf.dev, "Encoding". */
 export function encode(field: number, parts: Pieces): Pieces {
-  return [encodeVarint(field * 8 + 2), encodeVarint(lengthOf(parts)), ...parts];
+  return [...encodeHead(field, lengthOf(parts)), ...parts];
+}
+
+/** Encodes the beginning of a field with that many bytes, which follow it. */
+export function encodeHead(field: number, length: number): Pieces {
+  return [encodeVarint(field * 8 + 2), encodeVarint(length)];
 }
 
 /** Encodes a field with a number, an integer from 0 on. */
@@ -26,7 +31,8 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-function lengthOf(parts: Pieces): number {
+/** Returns the number of bytes. */
+export function lengthOf(parts: Pieces): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 

@@ -98,7 +98,7 @@ export class TextReranker extends TextHandler<readonly RankedText[], unknown, Ra
    */
   override async initialize(context: Context): Promise<void> {
     const keeps = (output: string): boolean => output === 'logits' || output.startsWith('present');
-    await super.initialize({ ...context, open: (name) => context.open(name, { keeps }) });
+    await super.initialize({ ...context, open: (name) => context.open(name, { keeps, lastTokenOf: 'logits' }) });
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config);
     const { name, dims } = this.outputInfo;
     const count = dims.at(-1);

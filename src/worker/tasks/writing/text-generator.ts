@@ -138,7 +138,7 @@ export class TextGenerator extends GenerationHandler<TextGeneratorInput> {
    */
   override async initialize(context: Context): Promise<void> {
     this.configure(context);
-    this.model = await context.open(undefined, { keeps: staysOnGpu });
+    this.model = await context.open(undefined, { keeps: staysOnGpu, lastTokenOf: 'logits' });
     const model = readInterface(this.model, 'text_generator');
     if (!model.ids) this.embedder = new Embedder(await context.open(EMBED_TOKENS, { keeps: () => true }), model);
     this.#decoder = new Decoder(this.model, model, this.embedder);

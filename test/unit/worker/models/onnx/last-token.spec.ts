@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import * as ort from 'onnxruntime-web';
+import { readSignature } from '../../../../../src/worker/engines/onnx/signature.ts';
+import { withLastToken } from '../../../../../src/worker/models/onnx/last-token.ts';
+import {
+  encode,
+  encodeNumber,
+  encodeText,
+  join,
+  type Pieces,
+} from '../../../../../src/worker/models/onnx/protobuf-writer.ts';
+
+const MODELS = new URL('../../../../models/generation/', import.meta.url);
+const TOKENS = [5, 9, 3, 7, 2, 11];
+const WORDS = ['float32', 'float16', 'int64'] as const;
+
+/** Returns all outputs for the tokens, without a cache. */
+async function run(model: Uint8Array): Promise<Record<string, ort.Tensor>> {
+  const session = await ort.InferenceSession.create(model, { logSeverityLevel: 3 });
+  const feeds = readSignature(model).inputs.map(({ name, dtype, dims }) => {
+    const type = WORDS.find((one) => one === dtype)!;
+    const isPast = name.startsWith('past');
+    const sizes = dims.map((size, axis) =>
+      typeof size === 'number' ? size : axis === 0 ? 1 : isPast ? 0 : TOKENS.length,
+    );
+    const values = { input_ids: TOKENS, position_ids: [...TOKENS.keys()], attention_mask: TOKENS.map(() => 1) };
+    const data = isPast
+      ? new { float32: Float32Array, float16: Uint16Array, int64: BigInt64Array }[type](0)
+      : BigInt64Array.from(values[name as keyof typeof values], BigInt);
+    return [name, new ort.Tensor(type, data as never, sizes)] as const;
+  });
+  try {
+    return { ...(await session.run(Object.fromEntries(feeds))) };
+  } finally {
+    await session.release();
+  }
+}
+
+const numbersOf = async (tensor: ort.Tensor): Promise<Float64Array> =>
+  Float64Array.from((await tensor.getData()) as Float32Array);
+
+const lastOf = async (logits: ort.Tensor): Promise<Float64Array> => (await numbersOf(logits)).slice(-logits.dims[2]!);
+
+/** Models by transformers (`test/models/generation`), in each precision (`quantize.py`). `q8` computes a scale for all tokens. */
+for (const { path, tolerance } of [
+  { path: 'gpt2/onnx/model.onnx', tolerance: 1e-5 },
+  { path: 'gemma3/onnx/model.onnx', tolerance: 1e-5 },
+  { path: 'llama/onnx/model.onnx', tolerance: 1e-5 },
+  { path: 'qwen3/onnx/model.onnx', tolerance: 1e-5 },
+  { path: 'quantized/q8.onnx', tolerance: 0 },
+  { path: 'quantized/q4_int8.onnx', tolerance: 1e-5 },
+])
+  test(`${path}: the last token has the same logits, and all outputs else are the same`, async () => {
+    const file = readFileSync(new URL(path, MODELS));
+    const changed = new Uint8Array(await (await withLastToken(new Blob([file]), 'logits')).arrayBuffer());
+    expect(readSignature(changed)).toEqual(readSignature(file));
+    const [own, expected] = [await run(changed), await run(file)];
+    expect(own['logits']!.dims).toEqual([1, 1, expected['logits']!.dims[2]]);
+    expect(expected['logits']!.dims[1]).toBe(TOKENS.length);
+    const [logits, wanted] = [await lastOf(own['logits']!), await lastOf(expected['logits']!)];
+    const largest = Math.max(...wanted.map(Math.abs));
+    expect(Math.max(...logits.map((value, at) => Math.abs(value - wanted[at]!)))).toBeLessThanOrEqual(
+      tolerance * largest,
+    );
+    for (const name of Object.keys(expected).filter((one) => one !== 'logits'))
+      expect(await numbersOf(own[name]!), name).toEqual(await numbersOf(expected[name]!));
+  });
+
+interface Node {
+  readonly op: string;
+  readonly reads: readonly string[];
+  readonly makes: readonly string[];
+  readonly domain?: string;
+}
+
+const node = ({ op, reads, makes, domain = '' }: Node): Pieces => [
+  ...reads.flatMap((name) => encodeText(1, name)),
+  ...makes.flatMap((name) => encodeText(2, name)),
+  ...encodeText(4, op),
+  ...encodeText(7, domain),
+];
+
+/** An output of float32 with that many dims. */
+const value = (name: string, rank: number): Pieces => {
+  const dims = Array.from({ length: rank }, () => encode(1, encodeText(2, 'n'))).flat();
+  return [...encodeText(1, name), ...encode(2, encode(1, [...encodeNumber(1, 1), ...encode(2, dims)]))];
+};
+
+/** A model of these nodes, whose inputs are `x` and `y`. */
+function modelOf(nodes: readonly Node[], { opset = 17, rank = 3, outputs = ['logits'] } = {}): Blob {
+  const graph = [
+    ...nodes.flatMap((one) => encode(1, node(one))),
+    ...['x', 'y'].flatMap((name) => encode(11, value(name, 3))),
+    ...outputs.flatMap((name) => encode(12, value(name, rank))),
+  ];
+  return new Blob([join([...encodeNumber(1, 8), ...encode(7, graph), ...encode(8, encodeNumber(2, opset))])]);
+}
+
+const PRODUCT: Node = { op: 'MatMul', reads: ['x', 'weights'], makes: ['product'] };
+const SCALED: Node = { op: 'Mul', reads: ['scale', 'product'], makes: ['logits'] };
+
+test('what is not known to be of the last token alone stays as it is', async () => {
+  const isChanged = async (...model: Parameters<typeof modelOf>): Promise<boolean> => {
+    const file = modelOf(...model);
+    return (await withLastToken(file, 'logits')) !== file;
+  };
+  expect(await isChanged([PRODUCT, SCALED])).toBe(true);
+  expect(await isChanged([{ ...PRODUCT, makes: ['logits'] }])).toBe(true);
+  expect(await isChanged([{ ...PRODUCT, reads: ['x', 'y'] }, SCALED]), 'no weights').toBe(false);
+  expect(await isChanged([{ ...PRODUCT, reads: ['weights', 'x'] }, SCALED]), 'weights first').toBe(false);
+  expect(await isChanged([PRODUCT, { ...SCALED, reads: ['y', 'product'] }]), 'two values').toBe(false);
+  expect(await isChanged([PRODUCT, { ...SCALED, op: 'Softmax' }]), 'another operator').toBe(false);
+  expect(await isChanged([PRODUCT, { ...SCALED, domain: 'own' }]), 'another domain').toBe(false);
+  expect(await isChanged([{ ...PRODUCT, op: 'Conv' }, SCALED]), 'no product').toBe(false);
+  expect(await isChanged([PRODUCT, SCALED], { rank: 2 }), 'another rank').toBe(false);
+  expect(await isChanged([PRODUCT, SCALED], { opset: 10 }), 'old operators').toBe(false);
+  expect(await isChanged([PRODUCT, SCALED], { outputs: ['logits', 'product'] }), 'another output').toBe(false);
+  const others = { op: 'ReduceMax', reads: ['product'], makes: ['most'] };
+  expect(await isChanged([PRODUCT, SCALED, others]), 'another reader').toBe(false);
+  expect(await isChanged([PRODUCT, SCALED, { ...others, reads: ['logits'] }]), 'a reader of the output').toBe(false);
+  expect(await isChanged([SCALED, { op: 'Mul', reads: ['logits', 'scale'], makes: ['product'] }]), 'a ring').toBe(
+    false,
+  );
+  expect(await isChanged([], {}), 'no nodes').toBe(false);
+});
+
+test('weights may be laid out by many nodes, and a damaged file stays as it is', async () => {
+  const folded = Array.from({ length: 200 }, (_, at) => ({
+    op: 'Mul',
+    reads: [`w${at}`, `w${at}`],
+    makes: [`w${at + 1}`],
+  }));
+  const file = modelOf([...folded, { ...PRODUCT, reads: ['x', 'w200'] }, SCALED]);
+  expect(await withLastToken(file, 'logits')).not.toBe(file);
+  const damaged = file.slice(0, file.size - 1);
+  expect(await withLastToken(damaged, 'logits')).toBe(damaged);
+  expect(await withLastToken(file, 'others')).toBe(file);
+});
