@@ -3,7 +3,7 @@ import { expect, test } from '@playwright/test';
 import { fetchArchive, type ArchiveOptions } from '../../../../../src/worker/models/archive.ts';
 import { loadHandler } from '../../../../../src/worker/handlers/registry.ts';
 import { fetchModel } from '../../../../../src/worker/models/model-files.ts';
-import { modelNameOf } from '../../../../../src/worker/models/hugging-face/read.ts';
+import { modelNameOf } from '../../../../../src/worker/models/hugging-face/repository-name.ts';
 import { readModelUrl } from '../../../../../src/shared/model-url.ts';
 
 type Files = Readonly<Record<string, unknown>>;
