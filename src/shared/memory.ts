@@ -10,7 +10,7 @@ const EMPTY_BYTES = 7e7;
  * while the model is opened in Chromium 156, above that of an empty engine, measured with SmolLM2-135M,
  * all-MiniLM-L6-v2 and bge-small-en. The part `published` of the benchmark compares it.
  */
-const WASM_COPIES: Readonly<Partial<Record<Precision, number>>> = { fp32: 2.5, q8: 3.2, fp16: 3.9, q4: 4.5 };
+const WASM_COPIES: Readonly<Partial<Record<Precision, number>>> = { fp32: 2.2, q8: 3.2, fp16: 3.9, q4: 3 };
 /**
  * A merged decoder has a branch for its first run and one for the others. Of full-precision weights each gets a layout
  * of its own: Whisper tiny's 118 MB take 470.

@@ -4,7 +4,7 @@ import { TabServeError } from '../../../contract/errors.js';
 import { loadScript } from '../../../shared/load-script.js';
 import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
 import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
-import type { Build } from './engine.js';
+import type { Build, ProviderName } from './engine.js';
 import { readSignature, type Signature } from './signature.js';
 
 /** What a session is created from. */
@@ -33,7 +33,8 @@ export async function readModel(
   const isLazy = provider === 'wasm' && canReadLazily();
   const url = files.url?.(path);
   const ownPath = url && (await pathOf?.(url, given.size));
-  const file = lastTokenOf !== undefined && ownPath === undefined ? await onlyLast(given, lastTokenOf) : given;
+  const file =
+    lastTokenOf !== undefined && ownPath === undefined ? await onlyLast(given, lastTokenOf, provider) : given;
   const graph = isLazy || ownPath !== undefined ? await readGraph(file) : undefined;
   const model = graph ?? (await bytesOf(file));
   const signature = readSignature(model, path);
@@ -50,9 +51,9 @@ export async function readModel(
   return { ...signature, model, externalData };
 }
 
-async function onlyLast(file: Blob, output: string): Promise<Blob> {
+async function onlyLast(file: Blob, output: string, provider: ProviderName): Promise<Blob> {
   const { withLastToken } = await loadScript(() => import('../../models/onnx/last-token.js'));
-  return await withLastToken(file, output);
+  return await withLastToken(file, output, provider === 'wasm');
 }
 
 async function bytesOf(file: Blob): Promise<Uint8Array> {

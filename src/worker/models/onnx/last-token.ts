@@ -3,7 +3,7 @@
  * 49,152 words they are 100 MB, and a quarter of the time.
  */
 import { GRAPH_NODE, operatorOf, withInner } from './nodes.js';
-import { all, fields, find, numberIn, text } from './protobuf.js';
+import { all, fields, find, numberIn, numbersIn, text } from './protobuf.js';
 import { encode, encodeHead, encodeNumber, encodeText, lengthOf, type Pieces } from './protobuf-writer.js';
 import { type FieldRange, fieldRanges, type Range, sizeOf, WindowReader } from './ranges.js';
 
@@ -17,11 +17,16 @@ const OF_WEIGHTS = new Set(['Cast', 'Constant', 'DequantizeLinear', 'Identity', 
 const MIN_OPSET = 11;
 /** `TensorProto.DataType.INT64`, and `AttributeProto.AttributeType.INT`. */
 const [INT64, INT] = [7, 2];
+/** `TensorProto.DataType.FLOAT`. */
+const FLOAT = 1;
 /** The names of what is added: no exporter writes a colon after "tabserve". */
-const [LAST, INDEX] = ['tabserve:last-token', 'tabserve:last-token-index'];
+const LAST = 'tabserve:last-token';
+const [INDEX, PRODUCT, SHAPE] = [`${LAST}-index`, `${LAST}-product`, `${LAST}-shape`];
 
 /** The fields of a node with the names of what it reads and makes. */
 const [INPUT, OUTPUT] = [1, 2] as const;
+/** The field of a node with its attributes, and that of a graph with its weights. */
+const [ATTRIBUTE, INITIALIZER] = [5, 5];
 const NOTHING = new Uint8Array();
 
 /** A node in the file. */
@@ -30,29 +35,43 @@ interface FileNode {
   readonly range: Range;
 }
 
+/** The last product by weights. */
+interface Product {
+  readonly node: FileNode;
+  /** The node that turns its weights over, if they are a matrix of float32 in the file, and nothing else reads them so. */
+  readonly transpose: FileNode | undefined;
+}
+
 /**
  * Returns an ONNX model that computes an output `[rows, tokens, …]` only for the last token: the last multiplication
  * by a matrix of weights gets that token alone. All other outputs stay as they are, and so do the numbers, but for
  * rounding; a scale that is computed at run time stays that of all tokens. The file is not read into memory. Field
  * numbers: `onnx.proto` of ONNX (IR version 10).
+ *
+ * A model whose last weights are those of its tokens turns them over. ONNX Runtime does so when it loads it, and has them
+ * three times for a while. On WASM, the product reads them as they are.
  * @returns the file itself if it computes the output in another way, or is damaged
  */
-export async function withLastToken(file: Blob, output: string): Promise<Blob> {
+export async function withLastToken(file: Blob, output: string, isWasm: boolean): Promise<Blob> {
   const reader = new WindowReader(file);
   try {
     const graph = await findGraph(reader, file.size);
-    const node = graph && (await findProduct(reader, graph.value!, output));
-    if (!graph || !node) return file;
-    const added = ofLastToken(node.bytes);
-    const length = sizeOf(graph.value!) - sizeOf(node.range) + lengthOf(added);
-    const parts = [
-      file.slice(0, graph.from),
-      ...encodeHead(7, length),
-      file.slice(graph.value!.from, node.range.from),
-      ...added,
-      file.slice(node.range.to),
-    ];
-    return new Blob(parts as BlobPart[]);
+    const product = graph && (await findProduct(reader, graph.value!, output));
+    if (!graph || !product) return file;
+    const { node, transpose } = isWasm ? product : { ...product, transpose: undefined };
+    const change = { range: node.range, parts: transpose ? ofTurned(node, transpose) : ofLastToken(node) };
+    const changes = [change, ...(transpose ? [{ range: transpose.range, parts: [] }] : [])];
+    const length = changes.reduce(
+      (sum, { range, parts }) => sum - sizeOf(range) + lengthOf(parts),
+      sizeOf(graph.value!),
+    );
+    const pieces: (Blob | Uint8Array)[] = [file.slice(0, graph.from), ...encodeHead(7, length)];
+    let at = graph.value!.from;
+    for (const { range, parts } of changes.toSorted((a, b) => a.range.from - b.range.from)) {
+      pieces.push(file.slice(at, range.from), ...parts);
+      at = range.to;
+    }
+    return new Blob([...pieces, file.slice(at)] as BlobPart[]);
   } catch (error) {
     if (error instanceof RangeError) return file;
     throw error;
@@ -73,7 +92,7 @@ async function findGraph(reader: WindowReader, size: number): Promise<FieldRange
 }
 
 /** Returns the node that multiplies by the last weights before an output; undefined if anything else may change with it. */
-async function findProduct(reader: WindowReader, graph: Range, output: string): Promise<FileNode | undefined> {
+async function findProduct(reader: WindowReader, graph: Range, output: string): Promise<Product | undefined> {
   const nodes: FileNode[] = [];
   const inputs = new Set<string>();
   const outputs = new Map<string, number>();
@@ -106,7 +125,18 @@ async function findProduct(reader: WindowReader, graph: Range, output: string): 
     if (!node || (users.get(name) ?? 0) > (name === output ? 0 : 1) || (name !== output && outputs.has(name)))
       return undefined;
     const [op, read] = [knownOperator(node.bytes) ?? '', namesOf(node.bytes, INPUT)];
-    if (BY_ROW.has(op)) return read.slice(1).every(isConstant) && !isConstant(read[0]!) ? node : undefined;
+    if (BY_ROW.has(op)) {
+      if (isConstant(read[0]!) || !read.slice(1).every(isConstant)) return undefined;
+      const turned = makers.get(read[1]!);
+      const isAlone = users.get(read[1]!) === 1 && !outputs.has(read[1]!);
+      const weights = op === 'MatMul' && turned && isAlone ? turnedBy(turned.bytes) : undefined;
+      const isMatrix =
+        weights !== undefined &&
+        !makers.has(weights) &&
+        !inputs.has(weights) &&
+        (await isFloatMatrix(reader, graph, weights));
+      return { node, transpose: isMatrix ? turned : undefined };
+    }
     const [own, ...others] = read.filter((one) => !isConstant(one));
     if (!BY_NUMBER.has(op) || own === undefined || others.length > 0) return undefined;
     name = own;
@@ -120,6 +150,30 @@ function countUsers(nodes: readonly FileNode[]): ReadonlyMap<string, number> {
     for (const node of withInner(bytes))
       for (const name of namesOf(node, INPUT)) users.set(name, (users.get(name) ?? 0) + 1);
   return users;
+}
+
+/** Returns the matrix that a node turns over; undefined if it does something else. */
+function turnedBy(node: Uint8Array): string | undefined {
+  const axes = all(node, ATTRIBUTE).flatMap((one) => numbersIn(one, 8));
+  if (knownOperator(node) !== 'Transpose' || !['', '1,0'].includes(axes.join(','))) return undefined;
+  return namesOf(node, INPUT)[0];
+}
+
+/** Returns whether the weights of that name are a matrix of float32. */
+async function isFloatMatrix(reader: WindowReader, graph: Range, name: string): Promise<boolean> {
+  for await (const { number, value } of fieldRanges(reader, graph)) {
+    if (number !== INITIALIZER || !value) continue;
+    let [rank, dtype] = [0, 0];
+    for await (const field of fieldRanges(reader, value)) {
+      // Dims may be packed.
+      if (field.number === 1) rank += numbersIn(await reader.read(field), 1).length;
+      if (field.number === 2) dtype = numberIn(await reader.read(field), 2) ?? 0;
+      if (field.number !== 8 || !field.value) continue;
+      if (text(await reader.read(field.value)) === name) return rank === 2 && dtype === FLOAT;
+      break;
+    }
+  }
+  return false;
 }
 
 /** Returns the number of dims that an output declares. */
@@ -137,21 +191,45 @@ function knownOperator(node: Uint8Array): string | undefined {
   return ['', 'ai.onnx', 'com.microsoft'].includes(text(find(node, 7))) ? operatorOf(node) : undefined;
 }
 
-/** Returns the fields of a graph that replace the one of a node: what takes the last token, and the node, which gets it. */
-function ofLastToken(node: Uint8Array): Pieces {
-  const inputs = namesOf(node, INPUT);
-  const others = [...fields(node)].flatMap(({ field, whole }) => (field === INPUT ? [] : [whole]));
-  const axis = [...encodeText(1, 'axis'), ...encodeNumber(3, 1), ...encodeNumber(20, INT)];
-  const gather = [
-    ...encodeText(INPUT, inputs[0]!),
-    ...encodeText(INPUT, INDEX),
-    ...encodeText(OUTPUT, LAST),
-    ...encodeText(3, LAST),
-    ...encodeText(4, 'Gather'),
-    ...encode(5, axis),
-  ];
-  const last = new Uint8Array(BigInt64Array.of(-1n).buffer);
-  const index = [...encodeNumber(1, 1), ...encodeNumber(2, INT64), ...encodeText(8, INDEX), ...encode(9, [last])];
+/** Returns the fields of a graph that replace a product: what takes the last token, and the product, which gets it. */
+function ofLastToken({ bytes }: FileNode): Pieces {
+  const inputs = namesOf(bytes, INPUT);
+  const others = [...fields(bytes)].flatMap(({ field, whole }) => (field === INPUT ? [] : [whole]));
   const product = [LAST, ...inputs.slice(1)].flatMap((name) => encodeText(INPUT, name));
-  return [...encode(GRAPH_NODE, gather), ...encode(GRAPH_NODE, [...product, ...others]), ...encode(5, index)];
+  return [
+    ...integers(INDEX, [-1], [1]),
+    ...nodeOf('Gather', [inputs[0]!, INDEX], LAST, { axis: 1 }),
+    ...encode(GRAPH_NODE, [...product, ...others]),
+  ];
+}
+
+/** The same of a product by weights that were turned over: `Gemm` reads them as they are, and takes a matrix. */
+function ofTurned({ bytes }: FileNode, transpose: FileNode): Pieces {
+  return [
+    ...integers(INDEX, [-1], []),
+    ...integers(SHAPE, [0, 1, -1], [3]),
+    ...nodeOf('Gather', [namesOf(bytes, INPUT)[0]!, INDEX], LAST, { axis: 1 }),
+    ...nodeOf('Gemm', [LAST, turnedBy(transpose.bytes)!], PRODUCT, { transB: 1 }),
+    ...nodeOf('Reshape', [PRODUCT, SHAPE], namesOf(bytes, OUTPUT)[0]!, {}),
+  ];
+}
+
+/** Returns the field of a node with attributes that are integers. */
+function nodeOf(op: string, inputs: readonly string[], output: string, attributes: Record<string, number>): Pieces {
+  return encode(GRAPH_NODE, [
+    ...inputs.flatMap((name) => encodeText(INPUT, name)),
+    ...encodeText(OUTPUT, output),
+    ...encodeText(3, output),
+    ...encodeText(4, op),
+    ...Object.entries(attributes).flatMap(([name, value]) =>
+      encode(ATTRIBUTE, [...encodeText(1, name), ...encodeNumber(3, value), ...encodeNumber(20, INT)]),
+    ),
+  ]);
+}
+
+/** Returns the field of a constant of int64. */
+function integers(name: string, values: readonly number[], dims: readonly number[]): Pieces {
+  const bytes = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
+  const sizes = dims.flatMap((size) => encodeNumber(1, size));
+  return encode(INITIALIZER, [...sizes, ...encodeNumber(2, INT64), ...encodeText(8, name), ...encode(9, [bytes])]);
 }
