@@ -203,7 +203,7 @@ function ofLastToken({ bytes }: FileNode): Pieces {
   ];
 }
 
-/** The same of a product by weights that were turned over: `Gemm` reads them as they are, and takes a matrix. */
+/** Returns the same for a product by weights that were turned over: `Gemm` reads them as they are, and takes a matrix. */
 function ofTurned({ bytes }: FileNode, transpose: FileNode): Pieces {
   return [
     ...integers(INDEX, [-1], []),
