@@ -145,3 +145,47 @@ test('weights may be laid out by many nodes, and a damaged file stays as it is',
   expect(await withLastToken(damaged, 'logits', true)).toBe(damaged);
   expect(await withLastToken(file, 'others', true)).toBe(file);
 });
+
+/** Returns the field of weights. @param dtype `TensorProto.DataType` */
+const weights = (name: string, dims: readonly number[], dtype: number, data: ArrayBufferView): Pieces =>
+  encode(5, [
+    ...dims.flatMap((size) => encodeNumber(1, size)),
+    ...encodeNumber(2, dtype),
+    ...encodeText(8, name),
+    ...encode(9, [new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength)]),
+  ]);
+
+test('8 bits: the scale stays that of all tokens, and the numbers are the same, bit for bit', async () => {
+  const [width, words] = [32, 48];
+  const signed = Int8Array.from({ length: width * words }, (_, at) => ((at * 37) % 255) - 127);
+  const [float, int8] = [1, 3];
+  const nodes: readonly Node[] = [
+    { op: 'DynamicQuantizeLinear', reads: ['x'], makes: ['q', 'scale', 'zero'] },
+    { op: 'MatMulInteger', reads: ['q', 'weights', 'zero', 'own zero'], makes: ['sum'] },
+    { op: 'Cast', reads: ['sum'], makes: ['float'] },
+    { op: 'Mul', reads: ['scale', 'own scale'], makes: ['both'] },
+    { op: 'Mul', reads: ['float', 'both'], makes: ['logits'] },
+  ];
+  const to = [...encodeText(1, 'to'), ...encodeNumber(3, float), ...encodeNumber(20, 2)];
+  const graph = [
+    ...nodes.flatMap((one) => encode(1, [...node(one), ...(one.op === 'Cast' ? encode(5, to) : [])])),
+    ...weights('weights', [width, words], int8, signed),
+    ...weights('own zero', [], int8, Int8Array.of(3)),
+    ...weights('own scale', [], float, Float32Array.of(0.0123)),
+    ...encodeText(2, 'graph'),
+    ...encode(11, value('x', 3)),
+    ...encode(12, value('logits', 3)),
+  ];
+  const file = join([...encodeNumber(1, 8), ...encode(7, graph), ...encode(8, encodeNumber(2, 17))]);
+  const whole = new Blob([file]);
+  const changed = await withLastToken(whole, 'logits', true);
+  expect(changed).not.toBe(whole);
+  // The largest number is not the last token's.
+  const data = Float32Array.from({ length: 5 * width }, (_, at) => (at === 3 ? 40 : Math.sin(at)));
+  const ask = async (model: Uint8Array): Promise<Float64Array> => {
+    const session = await ort.InferenceSession.create(model);
+    const { logits } = await session.run({ x: new ort.Tensor('float32', data, [1, 5, width]) });
+    return await lastOf(logits!);
+  };
+  expect(await ask(new Uint8Array(await changed.arrayBuffer()))).toEqual(await ask(file));
+});
