@@ -186,6 +186,14 @@ export const MUTANTS = [
   ['page/options/values.ts', "url.endsWith('/') ? url : `${url}/`", '`${url}/`'],
   ['page/frameworks/shared-client.ts', 'if (this.#state.client === client) this.#set(failedState(error));', ''],
   ['page/sharing/shared-sender.ts', 'const DRAIN_MS = 1000', 'const DRAIN_MS = 100_000'],
+  // The last token's logits.
+  ['worker/models/onnx/last-token.ts', '(users.get(name) ?? 0) > (name === output ? 0 : 1)', 'false'],
+  ['worker/models/onnx/last-token.ts', 'if (outputs.get(output) !== 3) return undefined;', ''],
+  [
+    'worker/models/onnx/last-token.ts',
+    "return ['', 'ai.onnx', 'com.microsoft'].includes(text(find(node, 7))) ?",
+    'return true ?',
+  ],
   // The server and the command line.
   ['server/shadow-report.ts', 'this.#pairs.size < MAX_PAIRS', 'this.#pairs.size < 2 * MAX_PAIRS'],
   ['server/http/openai/inputs.ts', 'texts.length > MAX_TEXTS', 'texts.length > MAX_TEXTS + 1'],
