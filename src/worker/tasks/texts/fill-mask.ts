@@ -75,6 +75,7 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
         'model-config',
         `handler.outputName: fill_mask needs [rows, tokens, vocabulary], but the output "${name}" has the dims [${dims.map((size) => size ?? '?').join(', ')}]. Name another output.`,
       );
+    if (typeof dims[2] === 'number') this.#checkVocabulary(dims[2]);
     const { maskId } = this.tokenizer;
     if (maskId === undefined)
       throw new TabServeError(
@@ -91,12 +92,7 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
     const { name } = this.outputInfo;
     const output = numbersOf(outputs, name);
     const { batchSize } = context.systemProperties;
-    const found = output.dims.at(-1)!;
-    if (this.tokenizer.tokenOf(found) !== undefined)
-      throw new TabServeError(
-        'model-config',
-        `handler.outputName: fill_mask needs a number for each token of the vocabulary, but the output "${name}" has ${found} for each token of a text, and the vocabulary has more. Name another output, or use the handler that the model was made for.`,
-      );
+    this.#checkVocabulary(output.dims.at(-1)!);
     return (index) => {
       const [{ ids }] = this.modelRows(index, context)!.encodings as [Encoding];
       const { start } = this.tokenSpan(index, context)!;
@@ -122,6 +118,15 @@ export class FillMask extends TextHandler<readonly (readonly FilledMask[])[]> {
         });
       });
     };
+  }
+
+  /** @param found how many numbers the output has for each token of a text @throws `model-config` if they are too few */
+  #checkVocabulary(found: number): void {
+    if (this.tokenizer.tokenOf(found) === undefined) return;
+    throw new TabServeError(
+      'model-config',
+      `handler.outputName: fill_mask needs a number for each token of the vocabulary, but the output "${this.outputInfo.name}" has ${found} for each token of a text, and the vocabulary has more. Name another output, or use the handler that the model was made for.`,
+    );
   }
 
   #noMask(): TabServeError {
