@@ -4,7 +4,7 @@
  * @see https://github.com/huggingface/swift-transformers/pull/209 for the redirect within the Hub
  * @see https://github.com/huggingface/datasets/issues/7931 for the file server, which refuses a preflight
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -258,16 +258,25 @@ function fail(response: ServerResponse, status: number, code: string | undefined
 
 function commitOf(files: Readonly<Record<string, HubFile>>): string {
   const hash = createHash('sha1');
-  for (const [path, { bytes }] of Object.entries(files)) hash.update(`${path}\0`).update(bytes).update('\0');
+  for (const [path, { bytes }] of Object.entries(files)) hash.update(`${path}\0${gitHash(bytes)}\0`);
   return hash.digest('hex');
 }
 
 /** Returns what Git calls a file. */
 function gitHash(bytes: Uint8Array | string): string {
-  const { length } = Buffer.from(bytes as string);
-  return createHash('sha1').update(`blob ${length}\0`).update(bytes).digest('hex');
+  return once(bytes, 'sha1', () => createHash('sha1').update(`blob ${Buffer.byteLength(bytes as string)}\0`));
 }
 
 function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return once(bytes, 'sha256', () => createHash('sha256'));
+}
+
+/** The hashes of files: those of a large one take seconds, in which nobody else is answered. */
+const hashes = new WeakMap<Uint8Array, Record<string, string>>();
+
+function once(bytes: Uint8Array | string, name: string, begin: () => Hash): string {
+  if (typeof bytes === 'string') return begin().update(bytes).digest('hex');
+  const known = hashes.get(bytes) ?? {};
+  hashes.set(bytes, known);
+  return (known[name] ??= begin().update(bytes).digest('hex'));
 }

@@ -30,6 +30,17 @@ test('every page of docs is in one of the parts, and a task in Tasks', () => {
   expect(links.length).toBe(pages.filter(({ group }) => parts.includes(group.split(' · ')[0]!)).length);
 });
 
+test('the headings of a page leave out no level, for those who hear it', () => {
+  for (const { path } of pages) {
+    const levels = textOf(path)
+      .replace(/^ *```[^]*?^ *```$/gm, '')
+      .split('\n')
+      .flatMap((line) => /^(#+) /.exec(line)?.[1]!.length ?? []);
+    expect(levels[0], path).toBe(1);
+    for (const [at, level] of levels.entries()) expect(level - (levels[at - 1] ?? 0), path).toBeLessThanOrEqual(1);
+  }
+});
+
 test('every link of a page leads to a page and its heading, or to a file', () => {
   let followed = 0;
   for (const { path } of pages)
