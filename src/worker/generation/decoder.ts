@@ -11,7 +11,6 @@ import { hasRows, type CacheTensor, type DecoderInterface } from './decoder-inte
 import type { Embedder } from './embedder.js';
 import { canJoin, joinRows, type PaddingSide, type RowOfCache } from './join-rows.js';
 import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
-import type { Positions } from './soft-tokens.js';
 
 /** The most that keys and values differ by whose tokens see the same, as a part of their size. */
 const TOLERANCE = 1e-3;
@@ -200,12 +199,12 @@ export class Decoder {
     return rows.map((row, index) => row.slice(start - pads[index]!));
   }
 
-  /** Returns the positions of tokens on three axes, as models of pictures count them. */
-  #positionsOf(row: readonly number[]): Positions {
-    const vectors = this.#embedder?.vectors;
-    if (vectors) return vectors.positionsOf(row);
-    const same = range(0, row.length);
-    return [same, same, same];
+  /**
+   * Returns the positions of tokens on several axes, as models of pictures count them: of texts alone, they are alike.
+   * @param axes how many the model has: HunYuan-VL has four. Pictures have three
+   */
+  #positionsOf(row: readonly number[], axes: number): readonly (readonly number[])[] {
+    return this.#embedder?.vectors?.positionsOf(row) ?? Array.from({ length: axes }, () => range(0, row.length));
   }
 
   #ids(rows: readonly (readonly number[])[]): Tensors {
@@ -238,13 +237,15 @@ export class Decoder {
       }),
     );
     add(positions, (dtype) => {
-      if (positions!.dims.length < 3) return each(dtype, ({ length }, pad) => range(start - pad, length));
-      const found = rows.map((row) => this.#positionsOf(row));
+      const { dims } = positions!;
+      if (dims.length < 3) return each(dtype, ({ length }, pad) => range(start - pad, length));
+      const axes = typeof dims[0] === 'number' ? dims[0] : 3;
+      const found = rows.map((row) => this.#positionsOf(row, axes));
       return stack(
-        [0, 1, 2].map((axis) =>
+        found[0]!.map((_, axis) =>
           matrix(
             dtype,
-            found.map((axes, index) => axes[axis]!.slice(start - pads[index]!)),
+            found.map((own, index) => own[axis]!.slice(start - pads[index]!)),
           ),
         ),
       );

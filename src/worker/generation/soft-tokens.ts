@@ -25,7 +25,7 @@ export interface SoftPicture extends SoftSource {
 }
 
 /** The positions of tokens on three axes: time, height and width. */
-export type Positions = readonly [number[], number[], number[]];
+type Positions = readonly [number[], number[], number[]];
 
 interface Entry extends SoftPicture {
   /** How many prompts use it now. */

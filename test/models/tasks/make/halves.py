@@ -6,7 +6,7 @@ import transformers
 from transformers import GenerationConfig
 
 from common import IS_NEWEST, answers, kebab, save, small, spread, tokenizer_of
-from families import FAMILIES, GROUPED, MOE
+from families import FAMILIES, GROUPED, MOE, ROUTED
 from text_generator import Step, asked, first_cache, names_of
 from traced import patched
 from writers import MORE, NEWEST_MORE
@@ -30,7 +30,12 @@ HALVES = {
     "Idefics2": ({"model_type": "mistral", **GROUPED}, SEES, {"perceiver_config": {"hidden_size": 16, "resampler_n_latents": 4, "resampler_depth": 1, "resampler_n_heads": 2, "resampler_head_dim": 8, "num_key_value_heads": 1}}),
     "PerceptionLM": ({"model_type": "llama", **GROUPED}, {"model_type": "timm_wrapper", "architecture": "vit_pe_core_tiny_patch16_384", "model_args": {"embed_dim": 16, "depth": 1, "num_heads": 2, "img_size": [32, 32], "global_pool": "", "use_post_transformer_norm": False}}, {}),
     "DeepseekVL": ({"model_type": "llama", **GROUPED}, SIGLIP, {}),
+    "Llama4": (WRITERS["Llama4"][1], {**SEES, "vision_output_dim": 16, "projector_input_dim": 16, "projector_output_dim": 16}, {}),
 }
+# An encoder of sound, of which the same holds.
+HEARS = {"encoder_layers": 1, "encoder_attention_heads": 2, "encoder_ffn_dim": 24, "d_model": 16, "num_mel_bins": 8, "output_dim": 16, "max_source_positions": 20}
+# Tokens around images and sound, which the config has to name.
+MARKS = {f"{kind}_{at}_token_id": 420 for kind in ("vision", "audio") for at in ("start", "end")}
 # Of transformers 5.24.
 QWEN = {"num_key_value_heads": 1}
 SECTIONS = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}}
@@ -58,6 +63,12 @@ NEWEST_HALVES = {
     "QianfanOCR": ({"model_type": "qwen3", **GROUPED}, {**SEES, "image_size": [32, 32], "patch_size": [8, 8]}, {}),
     "Qwen3VLMoe": ({**MOE, **SECTIONS, "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_interleaved": True}}, {**DEEP, "deepstack_visual_indexes": [0], "num_position_embeddings": 16}, {}),
     "VideoLlama3": ({"model_type": "qwen2", "num_key_value_heads": 1}, SEES, {}),
+    "DeepseekOcr2": ({**ROUTED, "mlp_layer_types": ["dense", "sparse"]}, {"sam_config": {**SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2, "downsample_channels": [8, 16]}, "encoder_config": {**SEES, "num_key_value_heads": 1}}, {}),
+    "GlmAsr": ({"model_type": "llama", **GROUPED}, None, {"audio_config": {**SEES, "num_key_value_heads": 2, "num_mel_bins": 8}, "audio_token_id": 420}),
+    "Granite4Vision": ({"num_key_value_heads": 1}, {**CLIP, "hidden_size": 64}, {"qformer_config": {"intermediate_size": 24}, "downsample_rate": "1/2", "deepstack_layer_map": [], "spatial_target_layers": []}),
+    "HunYuanVL": ({**GROUPED, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 1, 1]}}, {**SEES, "num_key_value_heads": 2, "out_hidden_size": 16, "text_hidden_size": 16}, {}),
+    "Qwen2_5OmniThinker": ({**QWEN, **SECTIONS}, {**DEEP, "window_size": 16, "fullatt_block_indexes": [0]}, {"audio_config": HEARS, **MARKS}),
+    "Qwen3OmniMoeThinker": ({**MOE, **SECTIONS, "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_interleaved": True}}, {**DEEP, "deepstack_visual_indexes": [0], "num_position_embeddings": 16}, {"audio_config": {**HEARS, "downsample_hidden_size": 8}, **MARKS}),
 }
 
 
@@ -93,8 +104,8 @@ def export(repository, model, tokenizer):
     if IS_NEWEST and model._can_set_experts_implementation():
         model.set_experts_implementation("batched_mm")
     step, states = first_cache(model, HalfStep)
-    # By three axes, those of texts are alike.
-    has_axes = "mrope_section" in str(model.config.get_text_config().to_dict().get("rope_parameters"))
+    # By several axes, those of texts are alike.
+    sections = (getattr(model.config.get_text_config(), "rope_parameters", None) or {}).get("mrope_section", [])
     positions = torch.tensor([[3, 4], [3, 4]])
     text = Embed(model)
     vectors = ["inputs_embeds", *(["per_layer_inputs"] if has_layer_inputs(model) else [])]
@@ -102,11 +113,11 @@ def export(repository, model, tokenizer):
         embedded = text(torch.tensor([[1, 2], [3, 4]]))
     embedded = dict(zip(vectors, embedded if isinstance(embedded, tuple) else [embedded]))
     inputs = {
-        "inputs_embeds": embedded["inputs_embeds"], "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": positions.expand(3, 2, 2) if has_axes else positions,
+        "inputs_embeds": embedded["inputs_embeds"], "attention_mask": torch.ones(2, 5, dtype=torch.int64), "position_ids": positions.expand(len(sections), 2, 2) if sections else positions,
         **{name: embedded[name] for name in vectors[1:]}, **{f"past_{name}": state for name, state in zip(step.names, states)}}
     presents, grows = names_of(step)
     axes = {
-        "inputs_embeds": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {1: "batch_size", 2: "sequence_length"} if has_axes else {0: "batch_size", 1: "sequence_length"},
+        "inputs_embeds": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_sequence_length"}, "position_ids": {1: "batch_size", 2: "sequence_length"} if sections else {0: "batch_size", 1: "sequence_length"},
         **{name: {0: "batch_size", 1: "sequence_length"} for name in vectors[1:]}, "logits": {0: "batch_size", 1: "sequence_length"}, **{f"past_{name}": grows(name, "past") for name in step.names}, **{present: grows(name, "total") for name, present in zip(step.names, presents)}}
     ids = {name: {0: "batch_size", 1: "sequence_length"} for name in ("input_ids", *vectors)}
 
@@ -136,7 +147,8 @@ def row(name, texts, images, fields):
             break
     else:
         raise SystemExit(f"{name}: no weights write several tokens.")
-    repository = f"write-{kebab(name).strip('_')}-half" if IS_NEWEST else f"write-{kebab(name)}"
+    # Of some, the half of texts has a class of its own, with a row.
+    repository = f"write-{kebab(name).strip('_')}{'-half' if IS_NEWEST or name in MORE else ''}"
     export(repository, model, tokenizer)
     return {"architecture": model_class.__name__, "repository": repository, "requests": requests}
 

@@ -60,8 +60,9 @@ class Lfm2Step(Step):
 def first_cache(model, step_class=Step):
     """The names of the states of a model, and examples of them: of two rows and three tokens."""
     ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    makes_none = "Granite4Vision" if IS_NEWEST else "Granite"
     with torch.no_grad():
-        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if not IS_NEWEST and "Granite" in type(model).__name__ else {})).get("past_key_values")
+        cache = model(ids, use_cache=True, **({"past_key_values": new_cache()} if makes_none in type(model).__name__ else {})).get("past_key_values")
     if cache is None:
         return Step(model, []), []
     cache = getattr(cache, "self_attention_cache", cache)

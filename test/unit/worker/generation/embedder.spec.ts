@@ -68,6 +68,21 @@ test('the layers’ own embeddings come from the same file, and positions have t
   expect(example['per_layer_inputs']!.dims).toEqual([1, 1, LAYERS, 2]);
 });
 
+test('positions have as many axes as the model says; three, if it does not say how many', async () => {
+  for (const [axes, expected] of [
+    [4, 4],
+    ['axes', 3],
+  ] as const) {
+    const runs: Tensors[] = [];
+    const session = decoder([EMBEDDINGS, { ...POSITIONS, dims: [axes, 'rows', 'tokens'] }], runs);
+    const model = readInterface(session, 'text_generator');
+    const made = new Decoder(session, model, new Embedder(embedTokens([EMBEDDINGS]), model));
+    await made.run([[5, 6]], made.emptyCache());
+    const data = BigInt64Array.from({ length: 2 * expected }, (_, at) => BigInt(at % 2));
+    expect(runs[0]!['position_ids']).toMatchObject({ dims: [expected, 1, 2], data });
+  }
+});
+
 test('vectors of pictures take the places of their numbers, and the layers’ own embeddings are those of their tokens', async () => {
   const runs: Tensors[] = [];
   const session = decoder([EMBEDDINGS, PER_LAYER], runs);
