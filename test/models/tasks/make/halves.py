@@ -6,7 +6,7 @@ import transformers
 from transformers import GenerationConfig
 
 from common import IS_NEWEST, answers, kebab, save, small, spread, tokenizer_of
-from families import FAMILIES, GROUPED, MOE, ROUTED
+from families import FAMILIES, GROUPED, LATENT, MOE, ROUTED
 from text_generator import Step, asked, first_cache, names_of
 from traced import patched
 from writers import MORE, NEWEST_MORE
@@ -63,6 +63,17 @@ NEWEST_HALVES = {
     "QianfanOCR": ({"model_type": "qwen3", **GROUPED}, {**SEES, "image_size": [32, 32], "patch_size": [8, 8]}, {}),
     "Qwen3VLMoe": ({**MOE, **SECTIONS, "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_interleaved": True}}, {**DEEP, "deepstack_visual_indexes": [0], "num_position_embeddings": 16}, {}),
     "VideoLlama3": ({"model_type": "qwen2", "num_key_value_heads": 1}, SEES, {}),
+    "Apertus1p5": (WRITERS["Apertus1p5Text"][1], {"codebook_size": 8, "embed_dim": 8, "latent_channels": 8, "base_channels": 32, "channel_multiplier": [1], "num_res_blocks": 1, "attn_resolutions": [], "resolution": 32}, {"image_token_offset": 404, "audio_token_offset": 412, "audio_token_id": 420, "audio_config": {"num_filters": 4, "upsampling_ratios": [2], "hidden_size": 8, "codebook_size": 8, "codebook_dim": 8, "decoder_hidden_size": 32, "decoder_intermediate_size": 8, "decoder_num_layers": 1}}),
+    "Dots3Note": (WRITERS["Dots3Note"][1], {**SEES, "mlp_layer_types": ["dense"], "per_layer_config": None, "adapter_in_dim": 16, "adapter_out_dim": 16}, {"audio_config": {**SEES, "num_key_value_heads": 2, "head_dim": 8, "feature_size": 8, "downsample_hidden_size": 8, "adapter_input_size": 16, "adapter_out_dim": 16, "conv_output_size": 8}, "video_token_id": 420, "audio_token_id": 420}),
+    "Fuyu": ({"model_type": "persimmon"}, None, {"patch_size": 8}),
+    "HYV4VL": ({**WRITERS["HYV4"][1], "rope_parameters": {**SECTIONS["rope_parameters"], "mrope_section": [1, 1, 0]}}, {**SEES, "num_key_value_heads": 2, "out_hidden_size": 16}, {"video_token_id": 420}),
+    "MiniCPMOcr": ({"model_type": "qwen3_5_text", **WRITERS["Qwen3_5"][1]}, SEES, {}),
+    "MiniCPMV4_7": ({"model_type": "qwen3_5_text", **WRITERS["Qwen3_5"][1]}, SEES, {}),
+    "MistralLarge4": ({**ROUTED, **LATENT, "index_head_dim": 8, "index_n_heads": 2}, {"model_type": "pixtral", **SEES, "head_dim": 8}, {}),
+    "MuseGlimmer": ({**GROUPED, "sliding_window": 8}, {**SEES, "layer_types": ["full_attention"], "pos_emb_height": 4, "pos_emb_width": 4}, {"out_hidden_size": 16, "projector_hidden_size": 16, "video_token_id": 420}),
+    "MuseSpark": ({**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "moe_hidden_size": 16, "sliding_window": 8}, {**SEES, "layer_types": ["full_attention"], "pos_emb_height": 4, "pos_emb_width": 4}, {"out_hidden_size": 16, "projector_hidden_size": 16, "video_token_id": 420, "audio_token_id": 420, "audio_config": {"hidden_sizes": [8, 8, 8, 8], "depths": [1, 1, 1, 1], "out_hidden_size": 16}}),
+    "Phi4Multimodal": ({"num_key_value_heads": 1}, {**SEES, "crop_size": 32, "image_token_id": 420}, {"audio_config": {"hidden_size": 16, "intermediate_size": 24, "num_blocks": 1, "num_attention_heads": 2, "ext_pw_out_channel": 16, "depthwise_separable_out_channel": 16, "nemo_conv_channels": 8, "audio_token_id": 420}}),
+    "Step3p7": ({**GROUPED, "n_routed_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "share_expert_dim": 8, "query_pre_attn_scalar": 8, "mlp_layer_types": ["dense", "sparse"], "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8}, {**SEES, "mlp_ratio": 2.0}, {}),
     "DeepseekOcr2": ({**ROUTED, "mlp_layer_types": ["dense", "sparse"]}, {"sam_config": {**SEES, "output_channels": 8, "global_attn_indexes": [0], "mlp_dim": 24, "window_size": 2, "downsample_channels": [8, 16]}, "encoder_config": {**SEES, "num_key_value_heads": 1}}, {}),
     "GlmAsr": ({"model_type": "llama", **GROUPED}, None, {"audio_config": {**SEES, "num_key_value_heads": 2, "num_mel_bins": 8}, "audio_token_id": 420}),
     "Granite4Vision": ({"num_key_value_heads": 1}, {**CLIP, "hidden_size": 64}, {"qformer_config": {"intermediate_size": 24}, "downsample_rate": "1/2", "deepstack_layer_map": [], "spatial_target_layers": []}),
@@ -135,9 +146,11 @@ def export(repository, model, tokenizer):
 
 def row(name, texts, images, fields):
     tokenizer = tokenizer_of("byte_level")
-    model_class = getattr(transformers, f"{name}ForConditionalGeneration")
+    model_class = getattr(transformers, f"{name}ForConditionalGeneration", None) or getattr(transformers, f"{name}ForCausalLM")
     own = small(dict, "byte_level", **texts)
-    config = model_class.config_class(text_config=own, vision_config=images and dict(images), vocab_size=own["vocab_size"], hidden_size=16, image_token_id=len(tokenizer) - 1, image_token_index=len(tokenizer) - 1, **fields)
+    config_class = model_class.config_class
+    of_texts = {"text_config": own, "vocab_size": own["vocab_size"], "hidden_size": 16} if "text_config" in config_class.sub_configs else own
+    config = config_class(**of_texts, vision_config=images and dict(images), image_token_id=len(tokenizer) - 1, image_token_index=len(tokenizer) - 1, **fields)
     for seed in range(60):
         torch.manual_seed(seed)
         model = spread(model_class._from_config(config, attn_implementation="eager"), seed, scale=[0.3, 0.6, 1, 0.15][seed % 4])

@@ -1,5 +1,6 @@
 """Language models of which layers have states of one size, beside keys and values or in place of them: how the Hub's exports have them. Needs transformers 5."""
 import contextlib
+import inspect
 import sys
 import unittest.mock
 
@@ -124,9 +125,13 @@ class HybridStep(Step):
         return split[next((at for at, (name, _) in enumerate(self.parts) if name == part), 0)]
 
 
-def every_token(self, hidden_states, q_resid, position_embeddings, attention_mask, position_ids, **_):
+def every_token(forward):
     """What an indexer chooses where there are fewer tokens than it may choose. The Hub's exports have none of its states."""
-    return torch.arange(attention_mask.shape[-1])[None, None].expand(attention_mask.shape)
+    def choose(self, *given, **named):
+        mask = inspect.signature(forward).bind(self, *given, **named).arguments["attention_mask"]
+        return torch.arange(mask.shape[-1])[None, None].expand(mask.shape)
+
+    return choose
 
 
 @contextlib.contextmanager
@@ -138,7 +143,7 @@ def states_traced(model):
         stack.enter_context(unittest.mock.patch.multiple(LinearAttentionLayer, update_conv_state=update_conv_state, update_recurrent_state=update_recurrent_state))
         indexers = [one for name, one in vars(module).items() if name.endswith("Indexer")]
         for indexer in indexers:
-            stack.enter_context(unittest.mock.patch.object(indexer, "forward", every_token))
+            stack.enter_context(unittest.mock.patch.object(indexer, "forward", every_token(indexer.forward)))
         if indexers:
             # All are chosen, and of truths torch's exporter traces no scatter.
             stack.enter_context(unittest.mock.patch.object(torch.Tensor, "scatter", lambda value, *_: torch.zeros_like(value)))
