@@ -39,7 +39,8 @@ export interface HuggingFaceTask {
   readonly models?: readonly string[];
   /**
    * The files beside `models` that some models are divided into, by the names of their nodes: those of several senses,
-   * whose `config.json` has a part for texts (`text_config`), and those of the architectures of `divided`.
+   * whose `config.json` has a part for texts or images (`text_config`, `vision_config`), and those of the architectures
+   * of `divided`.
    */
   readonly beside?: Readonly<Record<string, readonly string[]>>;
   /** The nodes of `beside` that only models of some types have: the values of `model_type`, by the node's name. */

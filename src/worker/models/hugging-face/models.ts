@@ -19,6 +19,9 @@ export const FOLDERS = ['onnx/', ''];
 /** The usual name by which `engine.dtype` chooses a precision of the model that others are beside. */
 const MAIN = 'decoder';
 
+/** The keys of `config.json` for a part of a model of several senses. Older ones of Qwen2-VL, and Phi-4's, have none for texts. */
+const PARTS = ['text_config', 'vision_config'];
+
 /** Returns the files beside a task's model: none unless the model is divided. */
 export function besideOf(
   { paths }: Source,
@@ -32,7 +35,7 @@ export function besideOf(
 ): Nodes {
   const architecture = architectureOf(json);
   const isDivided = divided.some((name) => architecture?.endsWith(name) || json['model_type'] === name);
-  if (!isDivided && !isRecord(json['text_config'])) return {};
+  if (!isDivided && !PARTS.some((key) => isRecord(json[key]))) return {};
   const isThere = (name: string): boolean =>
     !paths || FOLDERS.some((folder) => paths.some((path) => path.startsWith(folder + name) && path.endsWith('.onnx')));
   const isOfType = (node: string): boolean => besideTypes[node]?.includes(json['model_type'] as string) ?? true;

@@ -416,6 +416,18 @@ test('the models of onnx-asr: an encoder and a decoder, each in the precision th
   });
 });
 
+test('a model of pictures whose config.json has no part for texts, as the published ones of Qwen2-VL, is divided', async () => {
+  const files: Files = {
+    'config.json': { architectures: ['Qwen2VLForConditionalGeneration'], hidden_size: 8, vision_config: {} },
+    'tokenizer.json': {},
+    'tokenizer_config.json': {},
+    'onnx/decoder_model_merged.onnx': 'weights',
+  };
+  const nodes = async (options: object) => Object.keys((await read(files, options)).archive.nodes ?? {});
+  expect(await nodes({})).toEqual(['embed_tokens', 'vision_encoder']);
+  expect(await nodes({ handler: 'text_generator' })).toEqual(['embed_tokens']);
+});
+
 test('a Gemma 4: with an encoder of sound if its config.json has one, and with those of the handler', async () => {
   const nodes = async (config: object, handler?: string): Promise<readonly string[]> => {
     const files: Files = {
