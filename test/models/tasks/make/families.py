@@ -170,7 +170,7 @@ WRAPPED = {
     "Gemma3": lambda own: {"text_config": own, "vision_config": SEES, "mm_tokens_per_image": 4},
     "ModernVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
     "Qwen3_5": lambda own: {"text_config": own, "vision_config": DEEP},
-    "T5Gemma": lambda own: {"encoder": own, "decoder": own},
+    "T5Gemma": lambda own: {"encoder": own, "decoder": own, "vocab_size": own["vocab_size"], "tie_word_embeddings": own.get("tie_word_embeddings", True)},
     "UltraVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
 }
 NEWEST.update({

@@ -4,12 +4,13 @@ import pathlib
 import torch
 import transformers
 from optimum.exporters.onnx import main_export
-from optimum.exporters.onnx.model_configs import BartOnnxConfig, T5OnnxConfig
+from optimum.exporters.onnx.model_configs import BartOnnxConfig, PegasusOnnxConfig, T5OnnxConfig
 from optimum.exporters.tasks import TasksManager
+from optimum.utils import NormalizedSeq2SeqConfig
 from transformers import GenerationConfig
 
 from common import answers, kebab, save, spread, tokenizer_of
-from families import BART, T5
+from families import BART, NEWEST, T5, wrapped
 
 PROMPTS = ["Tell me a story about the sea", "naïve café, 東京!"]
 TOKENS = 12
@@ -18,6 +19,16 @@ MIN_GAP = 2e-3
 MIN_KINDS = 5
 SIZES = {**BART, "max_position_embeddings": 160}
 T5_SIZES = {**T5, "feed_forward_proj": "gated-gelu"}
+
+
+class T5GemmaOnnxConfig(T5OnnxConfig):
+    """Two halves, each with a config of its own, and fewer keys than queries."""
+
+    NORMALIZED_CONFIG_CLASS = NormalizedSeq2SeqConfig.with_args(
+        hidden_size="decoder.hidden_size", vocab_size="decoder.vocab_size", encoder_num_layers="encoder.num_hidden_layers", decoder_num_layers="decoder.num_hidden_layers",
+        encoder_num_attention_heads="decoder.num_key_value_heads", decoder_num_attention_heads="decoder.num_key_value_heads", key_value_dim="decoder.head_dim", allow_new=True)
+
+
 # The class, the fields of its config, and the exporter's config of a family like it, where Optimum has none.
 CLASSES = {
     "BigBirdPegasusForConditionalGeneration": ({**SIZES, "attention_type": "original_full"}, None),
@@ -29,6 +40,8 @@ CLASSES = {
     "MvpForConditionalGeneration": (SIZES, BartOnnxConfig),
     "PLBartForConditionalGeneration": (SIZES, BartOnnxConfig),
     "PegasusForConditionalGeneration": (SIZES, None),
+    "PegasusXForConditionalGeneration": ({**SIZES, "block_size": 12, "num_global_tokens": 2}, PegasusOnnxConfig),
+    "T5GemmaForConditionalGeneration": ({"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "tie_word_embeddings": False, **NEWEST["T5Gemma"][1]}, T5GemmaOnnxConfig),
     "UMT5ForConditionalGeneration": (T5_SIZES, T5OnnxConfig),
 }
 
@@ -60,7 +73,7 @@ def row(name, fields, like):
     tokenizer = tokenizer_of("unigram")
     ids = {f"{one}_token_id": getattr(tokenizer, f"{one}_token_id") for one in ("pad", "bos", "eos")}
     start = {"decoder_start_token_id": tokenizer.eos_token_id}
-    config = model_class.config_class(vocab_size=len(tokenizer), **{**fields, **ids, **start, "forced_eos_token_id": None, "forced_bos_token_id": None})
+    config = wrapped(name.removesuffix("ForConditionalGeneration"), model_class.config_class)(vocab_size=len(tokenizer), **{**fields, **ids, **start, "forced_eos_token_id": None, "forced_bos_token_id": None})
     if like:
         TasksManager.create_register("onnx", overwrite_existing=True)(config.model_type, "text2text-generation", "text2text-generation-with-past")(like)
     for seed in range(80):
