@@ -171,6 +171,7 @@ WRAPPED = {
     "ModernVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
     "Qwen3_5": lambda own: {"text_config": own, "vision_config": DEEP},
     "T5Gemma": lambda own: {"encoder": own, "decoder": own, "vocab_size": own["vocab_size"], "tie_word_embeddings": own.get("tie_word_embeddings", True)},
+    "T5Gemma2": lambda own: {"encoder": {"text_config": own, "vision_config": SEES, "mm_tokens_per_image": 4}, "decoder": own, "image_token_index": own["vocab_size"] - 1, "eoi_token_index": own["vocab_size"] - 2},
     "UltraVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
 }
 NEWEST.update({
@@ -179,6 +180,7 @@ NEWEST.update({
     "NeoMME": ("byte_level", {"num_key_value_heads": 1, "head_dim": 16, "embedding_rank": 8, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8, "embedding_dim": 8, "per_layer_config": None}),
     "Qwen3_5": NEWEST["Qwen3_5Text"],
     "T5Gemma": ("unigram", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
+    "T5Gemma2": ("unigram", {**GROUPED, "sliding_window": 8, "query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]}),
     "UltraVBert": NEWEST["Ultrabert"],
 })
 ENDINGS = {
@@ -197,7 +199,7 @@ SCALES = {"GPTNeoX": 0.6, "JinaEmbeddingsV3": 1.0, "Ministral3": 0.6, "Zamba2": 
 WRONG = {
     "answer": ["LayoutLM", "LayoutLMv3"],
     # With images, or a decoder beside the encoder; Gpt-OSS, whose experts the exporter fixes for one length.
-    "vectors": ["Gemma3", "ModernVBert", "NeoMME", "Qwen3_5", "UltraVBert", "T5Gemma", "GptOss", "Bart", "BigBirdPegasus", "MBart", "Mvp", "PLBart", "T5", "MT5", "UMT5"],
+    "vectors": ["Gemma3", "ModernVBert", "NeoMME", "Qwen3_5", "UltraVBert", "T5Gemma", "T5Gemma2", "GptOss", "Bart", "BigBirdPegasus", "MBart", "Mvp", "PLBart", "T5", "MT5", "UMT5"],
 }
 
 

@@ -5,6 +5,7 @@ import types
 import unittest.mock
 
 import torch
+from transformers import masking_utils
 from transformers.models.lfm2.modeling_lfm2 import Lfm2ShortConv
 
 from common import IS_NEWEST
@@ -67,6 +68,14 @@ def lang_adapter(self, lang_ids, hidden_states):
     return adapter(hidden_states) + residual
 
 
+SDPA_MASK = masking_utils.sdpa_mask
+
+
+def mask_without_vmap(*given, **named):
+    """Also of rules of a model's own, which transformers 5 computes by vmap: `families.py` has the same for 4."""
+    return SDPA_MASK(*given, **{**named, "use_vmap": False})
+
+
 # Methods of transformers by their classes.
 METHODS = {"FunnelAttentionStructure": relative_pos, "XmodOutput": lang_adapter}
 
@@ -77,6 +86,9 @@ def patched(model):
     polar = lambda lengths, angles: Complex(torch.stack([lengths * angles.cos(), lengths * angles.sin()], -1))
     with unittest.mock.patch.object(torch.Tensor, "cumsum", cumsum), unittest.mock.patch.multiple(torch, polar=polar, view_as_complex=Complex, view_as_real=Complex.pairs), unittest.mock.patch.object(torch.Tensor, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(torch, "repeat_interleave", repeat_interleave), unittest.mock.patch.object(Lfm2ShortConv, "forward", short_conv):
         with hybrids.states_traced(model) if IS_NEWEST else contextlib.nullcontext(), contextlib.ExitStack() as stack:
+            if IS_NEWEST:
+                # Nor are there several texts in a row, which transformers looks for in the positions.
+                stack.enter_context(unittest.mock.patch.multiple(masking_utils, sdpa_mask=mask_without_vmap, find_packed_sequence_indices=lambda _: None))
             module = sys.modules[type(model).__module__]
             for name, method in METHODS.items():
                 if hasattr(module, name):
