@@ -36,7 +36,10 @@ export function projection(outputName: string): NonNullable<HuggingFaceTask['han
 }
 
 /** The beginnings of `model_type` of encoders whose last layer makes one vector of those of all positions. */
-const OWN_VECTOR = /^(?:aimv2|beit|chinese_clip_vision|clip|data2vec-vision|metaclip_2|mlcd|siglip)/;
+const OWN_VECTOR = /^(?:aimv2|beit|chinese_clip_vision|clip|data2vec-vision|metaclip_2|mlcd|pixio|radio|siglip)/;
+
+/** The names of the output with that vector: RADIO calls it a summary. */
+const OWN_OUTPUTS = ['pooler_output', 'summary'];
 
 /**
  * Returns the output with the vector that an encoder of texts or images itself makes of its positions, such as CLIP's of
@@ -46,7 +49,7 @@ const OWN_VECTOR = /^(?:aimv2|beit|chinese_clip_vision|clip|data2vec-vision|meta
  */
 export function ownVector(outputs: readonly OutputInfo[], config: Params): OutputInfo | undefined {
   return OWN_VECTOR.test(String(config['model_type']))
-    ? outputs.find(({ name }) => name === 'pooler_output')
+    ? outputs.find(({ name }) => OWN_OUTPUTS.includes(name))
     : undefined;
 }
 

@@ -8,7 +8,7 @@ from transformers import CLIPImageProcessor, SiglipImageProcessor, ViTImageProce
 
 from common import export_graph, kebab, photo, spread
 from image_classifier import CONFIGS, UNFUSED, settle
-from image_families import FAMILIES, SIDE, TRANSFORMER
+from image_families import CROPPED, FAMILIES, SIDE, TRANSFORMER
 
 PHOTOS = [(61, 47), (40, 80)]
 # The class without `Model` whose vector is the first one, which stands for the image.
@@ -35,6 +35,8 @@ OTHERS = {
     "VitDet": ({**TRANSFORMER, "pretrain_image_size": 32, "mlp_ratio": 2}, lambda: ViTImageProcessor(size=SIDE)),
     "SiglipVision": (TRANSFORMER, lambda: SiglipImageProcessor(size=SIDE)),
 }
+# Of 320 numbers, each of which is small.
+LEAST = {"EfficientNetModel": 0.005}
 
 
 def unit(vector):
@@ -69,6 +71,16 @@ def bare_rows():
         yield row(getattr(transformers, name), *configs[config], outputs, vector)
 
 
+def newest_rows():
+    """With transformers 5.24: those that have several vectors for the image, and one that is made of them."""
+    several = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "mlp_ratio": 2, "image_size": 32, "patch_size": 8}
+    yield row(transformers.PixioModel, transformers.PixioConfig, {**several, "n_cls_tokens": 3}, lambda: transformers.BitImageProcessorPil(**CROPPED), ["last_hidden_state", "pooler_output"], lambda found: found.pooler_output[0])
+    # It normalizes the colors itself.
+    yield row(
+        transformers.RadioModel, transformers.RadioConfig, {**several, "mlp_ratio": 2.0, "max_img_size": 64}, lambda: transformers.CLIPImageProcessorPil(**CROPPED, do_normalize=False),
+        ["last_hidden_state", "summary", "features"], lambda found: found.summary[0])
+
+
 def row(model_class, config_class, fields, processor_class, outputs, vector):
     repository = f"features-{kebab(model_class.__name__.replace('Model', ''))}"
     processor = processor_class()
@@ -80,7 +92,7 @@ def row(model_class, config_class, fields, processor_class, outputs, vector):
         settle(model, given[0].shape[2:])
         with torch.no_grad():
             one, other = (unit(vector(model(pixel_values=pixels)).numpy()) for pixels in given)
-        if np.abs(one - other).max() > 0.02:
+        if np.abs(one - other).max() > LEAST.get(model_class.__name__, 0.02):
             break
     else:
         raise SystemExit(f"{model_class.__name__} does not see the photo.")

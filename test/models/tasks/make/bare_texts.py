@@ -7,8 +7,9 @@ import torch
 import transformers
 
 from common import IS_NEWEST, kebab, small, spread, tokenizer_of
-from families import GROUPED, MOE, REFUSED, ROUTED, T5, check_sees, export_text, family_models, without
+from families import GROUPED, MOE, NEWEST, REFUSED, ROUTED, T5, check_sees, export_text, family_models, without
 from text_generator import families
+from writers import NEWEST_MORE
 
 TEXTS = ["The cat sat on the mat.", "What is the time in London? Once upon a time there was a small island."]
 # By the name of the class without `Model`: what `families.py` does not have.
@@ -26,16 +27,23 @@ OTHERS = {
 AXES = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}}
 HALF_AXES = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 0], "partial_rotary_factor": 0.5}}
 NEWEST_OTHERS = {
+    "Cosmos3EdgeText": ("byte_level", {**GROUPED, **AXES}),
     "EmbeddingGemma2Text": ("byte_level", {**GROUPED, "global_head_dim": 8, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"], "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 420}),
     "Glm4vText": ("byte_level", {"num_key_value_heads": 1, **AXES}),
     "Glm4vMoeText": ("byte_level", {**ROUTED, **HALF_AXES}),
     "GlmImageText": ("byte_level", {"num_key_value_heads": 1, **HALF_AXES}),
     "GlmOcrText": ("byte_level", {**GROUPED, **HALF_AXES}),
     "GraniteDoclingText": ("byte_level", {"num_key_value_heads": 1}),
+    "HYV4VLText": ("byte_level", {**NEWEST_MORE["HYV4"][1], "rope_parameters": {**AXES["rope_parameters"], "mrope_section": [1, 1, 0]}}),
+    "HunYuanVLText": ("byte_level", {**GROUPED, "rope_parameters": {**AXES["rope_parameters"], "mrope_section": [1, 1, 1, 1]}}),
+    "MuseGlimmerText": ("byte_level", {**GROUPED, "sliding_window": 8}),
+    "MuseSparkText": ("byte_level", {**GROUPED, "num_local_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "moe_hidden_size": 16, "sliding_window": 8}),
     "Qwen2VLText": ("byte_level", {"num_key_value_heads": 1, **AXES}),
     "Qwen2_5_VLText": ("byte_level", {"num_key_value_heads": 1, **AXES}),
     "Qwen3VLText": ("byte_level", {**GROUPED, **AXES}),
     "Qwen3VLMoeText": ("byte_level", {**MOE, **AXES}),
+    "T5GemmaEncoder": NEWEST["T5Gemma"],
+    "Tipsv2Text": ("word_piece", {}),
 }
 # With the usual scale the sums of these states are too large for float32.
 SCALES = {"NemotronH": 0.2, "Zamba2": 0.2}

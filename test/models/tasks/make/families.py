@@ -171,6 +171,7 @@ WRAPPED = {
     "ModernVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
     "Qwen3_5": lambda own: {"text_config": own, "vision_config": DEEP},
     "T5Gemma": lambda own: {"encoder": own, "decoder": own, "vocab_size": own["vocab_size"], "tie_word_embeddings": own.get("tie_word_embeddings", True)},
+    "T5GemmaEncoder": lambda own: {"encoder": own, "decoder": own, "is_encoder_decoder": False},
     "T5Gemma2": lambda own: {"encoder": {"text_config": own, "vision_config": SEES, "mm_tokens_per_image": 4}, "decoder": own, "image_token_index": own["vocab_size"] - 1, "eoi_token_index": own["vocab_size"] - 2},
     "UltraVBert": lambda own: {"text_config": own, "vision_config": SEES, "pixel_shuffle_factor": 2, "image_token_id": 3},
 }

@@ -1,4 +1,5 @@
 """Rows of classes that transformers 4.57 does not have: `python test/models/tasks/make.py newest`, with transformers 5.24."""
+import bare_images
 import bare_texts
 import fill_mask
 import halves
@@ -18,6 +19,7 @@ def make():
     rows = [*bare_texts.bare_rows()]
     answers("text_feature_extractor", rows)
     answers("text_feature_extractor", bare_texts.writer_rows({one["architecture"] for one in rows}))
+    answers("image_feature_extractor", bare_images.newest_rows())
     text_generator.make()
     halves.make()
     answers("object_detector", newest_detectors.newest_rows())

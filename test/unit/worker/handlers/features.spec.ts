@@ -186,11 +186,11 @@ test('image features: maps in both layouts, positions, and a pooling that does n
 
 test('features of a repository: the vector that its family was trained to make', async () => {
   const pixels = { data: new Uint8Array(2 * 2 * 3), dims: [2, 2, 3] };
-  const vector = async (model_type: string, handler: object = {}) => {
+  const vector = async (model_type: string, handler: object = {}, name = 'pooler_output') => {
     const extractor = await createTestHandler(ImageFeatureExtractor, {
       outputs: {
         last_hidden_state: f32([1, 3, 2], [1, 4, 2, 5, 3, 9]),
-        pooler_output: f32([1, 2], [7, 8]),
+        [name]: f32([1, 2], [7, 8]),
       },
       files: { 'config.json': JSON.stringify({ model_type }) },
       config: { handler: { normalize: false, imageProcessing: ['toTensor'], ...handler } },
@@ -198,6 +198,8 @@ test('features of a repository: the vector that its family was trained to make',
     return [...((await extractor.predict(pixels)) as Embedding)];
   };
   expect(await vector('siglip_vision_model'), 'its own layer').toEqual([7, 8]);
+  expect(await vector('pixio'), 'the mean of its vectors for the image').toEqual([7, 8]);
+  expect(await vector('radio', {}, 'summary'), 'its vectors for the image, one after the other').toEqual([7, 8]);
   expect(await vector('siglip_vision_model', { pooling: 'mean' }), 'the config wins').toEqual([2, 6]);
   expect(await vector('swin'), 'no first one for the whole image').toEqual([2, 6]);
   expect(await vector('swin', { pooling: 'cls' }), 'the config wins').toEqual([1, 4]);
