@@ -160,7 +160,9 @@ OWN = {
         )
     },
     **{f"{name}TextModelWithProjection": ("text features", "text_feature_extractor") for name in ("Blip2", "CLIP", "Clap", "MetaClip2")},
-    **{f"{name}VisionModelWithProjection": ("image features", "image_feature_extractor") for name in ("Blip2", "CLIP", "MetaClip2")},
+    **{f"{name}VisionModelWithProjection": ("image features", "image_feature_extractor") for name in ("CLIP", "MetaClip2")},
+    # A vector for each query, none of which stands for the image.
+    "Blip2VisionModelWithProjection": ("image features by queries", None),
     # Published ONNX models whose classes transformers does not have.
     "StyleTextToSpeech2Model": ("text to speech", "text_to_speech"),
     "PyAnnoteForAudioFrameClassification": ("speaker diarization", "speaker_diarizer"),

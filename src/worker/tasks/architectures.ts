@@ -49,6 +49,7 @@ const KNOWN: readonly KnownArchitectures[] = [
     ending: 'ForImageClassificationLearned',
     beginnings: 'Perceiver',
   },
+  { task: 'image features by queries', ending: 'VisionModelWithProjection', beginnings: 'Blip2' },
   { task: 'mask generation', ending: 'Model', beginnings: 'SamHQ' },
   { task: 'question answering by beam search', ending: 'ForQuestionAnswering', beginnings: 'Flaubert XLM XLNet' },
   {

@@ -20,7 +20,7 @@ const COMPARED: Readonly<Record<string, string>> = {
   ForImageClassification:
     'Beit Bit CLIP ConvNext ConvNextV2 Cvt Data2VecVision DeiT Dinov2 Dinov2WithRegisters DonutSwin EfficientNet FocalNet HGNetV2 Hiera IJepa Levit MetaClip2 MobileNetV1 MobileNetV2 MobileViT MobileViTV2 PoolFormer Pvt PvtV2 RegNet ResNet Segformer Siglip SwiftFormer Swin Swinv2 TextNet TimmWrapper ViT ViTMSN',
   ForSemanticSegmentation: 'Beit DPT Data2VecVision MobileNetV2 MobileViT MobileViTV2 Segformer UperNet',
-  '': 'BertGenerationDecoder BiRefNet BriaRMBG CLIPTextModelWithProjection CLIPVisionModelWithProjection ClapTextModelWithProjection EfficientSam MODNet MetaClip2TextModelWithProjection MetaClip2VisionModelWithProjection Piper Supertonic',
+  '': 'BertGenerationDecoder BiRefNet Blip2TextModelWithProjection BriaRMBG CLIPTextModelWithProjection CLIPVisionModelWithProjection ClapTextModelWithProjection EfficientSam MODNet MetaClip2TextModelWithProjection MetaClip2VisionModelWithProjection Piper Supertonic',
   ForObjectDetection:
     'ConditionalDetr DFine DabDetr DeformableDetr Deimv2 Detr GroundingDino LwDetr MMGroundingDino OwlViT Owlv2 RTDetr RTDetrV2 RfDetr TableTransformer Yolos',
   ForDepthEstimation: 'DPT DepthAnything DepthPro GLPN PromptDepthAnything ZoeDepth',

@@ -24,6 +24,12 @@ import type { TextHandlerConfig } from '../../handlers/text-handler.js';
 /** The output with the vector of a text, in exports of sentence-transformers that have all modules in the graph. */
 const SENTENCE = 'sentence_embedding';
 
+/**
+ * The output of a projection to what images are compared by. Where each token has a vector of it, as of BLIP-2, the first
+ * one is the text's.
+ */
+const PROJECTED = 'text_embeds';
+
 /** A layer in `handler.dense`. */
 interface LayerConfig {
   readonly weights: string;
@@ -54,7 +60,8 @@ export interface TextFeatureExtractorParams extends TextParams, NormalizeParams 
    * How the vectors of a text's tokens become one: their mean, the first one (cls), the last one (last-token), the
    * largest number of each feature (max), their sum divided by the square root of their number (mean-sqrt-length),
    * or their mean with the weights 1, 2, 3 and so on (weighted-mean). Of a list, the vectors follow one another.
-   * Padding does not count. Default: mean. A model with one vector for each text takes none.
+   * Padding does not count. Default: mean, of the output text_embeds cls. A model with one vector for each text takes
+   * none.
    */
   readonly pooling?: Pooling | Poolings;
   /** The name of the prompt that is put before each text; '' for none. Default: none. */
@@ -102,7 +109,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
     processor: 'tokenizer',
     sentenceTransformers: true,
     files: [HF_CONFIG],
-    handlerConfig: projection('text_embeds'),
+    handlerConfig: projection(PROJECTED),
   };
 
   static override readonly nearest: readonly Signature[] = [
@@ -115,6 +122,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
   #layers: readonly DenseLayer[] = [];
   /** What the model's card says, if it is a model that is known by name. */
   #known: KnownModel | undefined;
+  #usual: Pooling = 'mean';
 
   declare readonly configType?: TextFeatureExtractorConfig;
   static override readonly schema: ConfigSchema = TEXT_FEATURE_EXTRACTOR_SCHEMA;
@@ -133,8 +141,15 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
     const whole = this.model.outputs.find(({ name }) => name === SENTENCE) ?? ownVector(this.model.outputs, config);
     if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
+    if (this.outputInfo.name === PROJECTED) this.#usual = 'cls';
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
-    if (isRepository && !this.#known && this.config['pooling'] === undefined && this.outputInfo.dims.length === 3)
+    if (
+      this.#usual === 'mean' &&
+      isRepository &&
+      !this.#known &&
+      this.config['pooling'] === undefined &&
+      this.outputInfo.dims.length === 3
+    )
       context.warn(
         "handler.pooling: nothing in the repository says how the vectors of a text's tokens become one, since it has no modules.json and its name is of no model that is known. Their mean is used, as sentence-transformers does; if the model's card names another way, such as cls, set handler.pooling.",
       );
@@ -207,7 +222,9 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
     const pooling = this.param<Pooling | readonly Pooling[] | undefined>('pooling', index, context);
     if (part.dims.length === 2) {
       const span = this.tokenSpan(index, context);
-      const vectors = [pooling ?? this.#known?.pooling ?? 'mean'].flat().map((one) => poolPositions(part, one, span));
+      const vectors = [pooling ?? this.#known?.pooling ?? this.#usual]
+        .flat()
+        .map((one) => poolPositions(part, one, span));
       return vectors.length === 1 ? vectors[0]! : Float32Array.from(vectors.flatMap((vector) => [...vector]));
     }
     if (part.dims.length === 1 && pooling === undefined) return (part.data as Embedding).slice() as Embedding;

@@ -49,6 +49,8 @@ NEWEST_OTHERS = {
 SCALES = {"NemotronH": 0.2, "Zamba2": 0.2}
 # The half of texts of a model of images and texts: its vector is that of the text's end.
 PAIRED = [("CLIPTextModel", "CLIPTextConfig", "pooler_output"), ("CLIPTextModelWithProjection", "CLIPTextConfig", "text_embeds"), ("MetaClip2TextModelWithProjection", "MetaClip2TextConfig", "text_embeds"), ("ClapTextModelWithProjection", "ClapTextConfig", "text_embeds")]
+# A vision model as small as it can be, of a model whose texts have a row.
+SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}
 
 
 def unit(vector):
@@ -118,3 +120,19 @@ def paired_rows():
                 requests.append({"input": text, "params": {}, "answer": unit(model(**tokenizer(text, return_tensors="pt"))[output][0].numpy())})
         check_sees(model, *(request["answer"] for request in requests))
         yield {"architecture": name, "repository": repository, "requests": requests}
+
+
+def query_row():
+    """BLIP-2's texts: each token has a vector, and the first one is compared with images."""
+    tokenizer = tokenizer_of("word_piece")
+    queries = small(dict, "word_piece", encoder_hidden_size=16, use_qformer_text_input=True)
+    config = transformers.Blip2Config(vision_config=SEES, qformer_config=queries, image_text_hidden_size=12, num_query_tokens=4)
+    model = spread(transformers.Blip2TextModelWithProjection._from_config(config, attn_implementation="eager"))
+    repository = "vectors-blip2-text-model-with-projection"
+    export_text(repository, model, tokenizer, ["text_embeds", "last_hidden_state"])
+    requests = []
+    for text in TEXTS:
+        with torch.no_grad():
+            requests.append({"input": text, "params": {}, "answer": unit(model(**tokenizer(text, return_tensors="pt")).text_embeds[0, 0].numpy())})
+    check_sees(model, *(request["answer"] for request in requests))
+    return {"architecture": type(model).__name__, "repository": repository, "requests": requests}

@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
 from transformers import AutoModel, BertConfig, Gemma3TextConfig, ModernBertConfig, MPNetConfig, Qwen3Config, XLMRobertaConfig
 
-from bare_texts import bare_rows, paired_rows, positions_row, writer_rows
+from bare_texts import bare_rows, paired_rows, positions_row, query_row, writer_rows
 from common import HERE, answers, export, small, spread, tokenizer_of
 from families import export_text
 from text_generator import export as export_with_cache
@@ -83,4 +83,4 @@ def make():
     answers("text_feature_extractor", rows)
     rows += bare_rows({one["architecture"] for one in rows})
     rows += writer_rows({one["architecture"] for one in rows})
-    answers("text_feature_extractor", [*rows, *paired_rows(), positions_row()])
+    answers("text_feature_extractor", [*rows, *paired_rows(), positions_row(), query_row()])

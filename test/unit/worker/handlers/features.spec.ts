@@ -220,6 +220,20 @@ test('features of CLIP’s texts: the vector of the text’s end, which its own 
   expect(await vector('bert')).toEqual([2, 2]);
 });
 
+test('features of BLIP-2’s texts: the projection of the first token, unless pooling says otherwise', async () => {
+  const vector = async (handler: object) => {
+    const extractor = await createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids')],
+      outputs: { text_embeds: f32([1, 2, 2], [1, 1, 3, 3]) },
+      files: { 'tokenizer.json': tokenizer('Right') },
+      config: { handler: { normalize: false, ...handler } },
+    });
+    return [...((await extractor.predict('good film')) as Embedding)];
+  };
+  expect(await vector({})).toEqual([1, 1]);
+  expect(await vector({ pooling: 'mean' })).toEqual([2, 2]);
+});
+
 test('cosine similarity, and the nearest of many', () => {
   expect(cosineSimilarity([1, 0], [0, 2])).toBe(0);
   expect(cosineSimilarity([1, 2], new Float32Array([2, 4]))).toBeCloseTo(1, 15);
