@@ -1,5 +1,6 @@
 """Makes a FastVLM of random weights, as the Hub's export of FastVLM-0.5B has it: its class is LlavaQwen2ForCausalLM, its
-config.json that of the language model. Adds its rows to `expected.json`.
+config.json that of the language model. Adds its rows to `expected.json`. The folder fastvlm-transformers has the config.json
+that transformers writes of it, whose class is FastVlmForConditionalGeneration: all else is alike.
 
     python test/models/pictures/fastvlm.py
 
@@ -64,6 +65,9 @@ if __name__ == "__main__":
     written = json.loads((FOLDER / "processor_config.json").read_text())
     (FOLDER / "preprocessor_config.json").write_text(json.dumps({**written.pop("image_processor"), "image_processor_type": "CLIPImageProcessor"}, indent=2) + "\n")
     (FOLDER / "processor_config.json").write_text(json.dumps(written, indent=2) + "\n")
+    own = make.HERE / f"{NAME}-transformers"
+    model.config.architectures = [type(model).__name__]
+    model.config.save_pretrained(own)
     text = model.config.text_config
     written = {**text.to_dict(), "architectures": ["LlavaQwen2ForCausalLM"], "model_type": "llava_qwen2", "image_token_index": model.config.image_token_id}
     (FOLDER / "config.json").write_text(json.dumps(written, indent=2) + "\n")
