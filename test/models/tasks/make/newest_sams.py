@@ -1,19 +1,26 @@
 """Rows of promptable_segmenter for EdgeTAM and the tracker of SAM 3, whose parts have the inputs and outputs of SAM 2's: with
-transformers 5.18 and timm, called by `newest.py`."""
+transformers 5.18 and timm, called by `newest.py`. All three are published as models of videos, too, of which exporters
+write the part for one image."""
 from transformers import (
-    EdgeTamConfig, EdgeTamMaskDecoderConfig, EdgeTamModel, EdgeTamPromptEncoderConfig, EdgeTamVisionConfig,
-    Sam2ImageProcessor, Sam2Processor, Sam3ImageProcessor, Sam3TrackerConfig, Sam3TrackerMaskDecoderConfig, Sam3TrackerModel,
-    Sam3TrackerProcessor, Sam3TrackerPromptEncoderConfig, Sam3VisionConfig,
+    EdgeTamConfig, EdgeTamMaskDecoderConfig, EdgeTamModel, EdgeTamPromptEncoderConfig, EdgeTamVideoModel, EdgeTamVisionConfig,
+    Sam2ImageProcessor, Sam2Processor, Sam2VideoModel, Sam3ImageProcessor, Sam3TrackerConfig, Sam3TrackerMaskDecoderConfig, Sam3TrackerModel,
+    Sam3TrackerProcessor, Sam3TrackerPromptEncoderConfig, Sam3TrackerVideoModel, Sam3VisionConfig,
 )
 
-from promptable_segmenter import BOXES, PHOTOS, PROMPTS, SIDE, export_sam2, fitting, sam2_masks
+from basics import HERE
+from promptable_segmenter import BOXES, PHOTOS, PROMPTS, SIDE, export_sam2, fitting, sam2, sam2_masks
 
 # Their logits are up to a thousand, where SAM 2's here are near 1.
 MARGIN = 5e-3
+SMALLEST = {"prompt-sam2-video": 4e-6}
+# A memory as small as it can be: no row asks it.
+MEMORY = {
+    "memory_attention_hidden_size": 32, "memory_attention_num_layers": 1, "memory_encoder_hidden_size": 32, "memory_encoder_output_channels": 16, "mask_downsampler_embed_dim": 16,
+    "memory_fuser_embed_dim": 32, "memory_fuser_intermediate_dim": 32, "memory_fuser_num_layers": 1}
 # A side of SAM 3's patches of 14 pixels.
 SAM3_SIDE = 56
 # Their defaults, with which a config is compared when it is written, are read from the Hub.
-EdgeTamVisionConfig.has_no_defaults_at_init = EdgeTamConfig.has_no_defaults_at_init = True
+EdgeTamVisionConfig.has_no_defaults_at_init = EdgeTamConfig.has_no_defaults_at_init = EdgeTamVideoModel.config_class.has_no_defaults_at_init = True
 
 
 def edgetam():
@@ -42,16 +49,48 @@ def processor_of(processor_class, image_class, side):
     return processor_class(image_class(size=square(side), mask_size=square(side // 4)))
 
 
+def of_videos(build, model_class):
+    """A function that makes a model of videos, whose part for images is as `build` has it."""
+    def make():
+        own = build().config
+        parts = {name: getattr(own, name) for name in ("vision_config", "prompt_encoder_config", "mask_decoder_config")}
+        return model_class(model_class.config_class(**parts, **MEMORY))
+
+    return make
+
+
+def of_images(build):
+    """A function that returns the part for images of a model of videos, whose weights have the same names."""
+    def read(model):
+        part = build()
+        missing, _ = part.load_state_dict(model.state_dict(), strict=False)
+        if missing:
+            raise SystemExit(f"{type(model).__name__} has none of {missing}.")
+        return part.eval()
+
+    return read
+
+
 def newest_rows():
     rows = []
-    for repository, build, processor in [
-        ("prompt-edgetam", edgetam, processor_of(Sam2Processor, Sam2ImageProcessor, SIDE)),
-        ("prompt-sam3-tracker", sam3_tracker, processor_of(Sam3TrackerProcessor, Sam3ImageProcessor, SAM3_SIDE)),
+    sam2_processor = processor_of(Sam2Processor, Sam2ImageProcessor, SIDE)
+    sam3_processor = processor_of(Sam3TrackerProcessor, Sam3ImageProcessor, SAM3_SIDE)
+    for repository, build, processor, video_class in [
+        ("prompt-edgetam", edgetam, sam2_processor, None),
+        ("prompt-sam3-tracker", sam3_tracker, sam3_processor, None),
+        ("prompt-edgetam-video", edgetam, sam2_processor, EdgeTamVideoModel),
+        ("prompt-sam2-video", sam2, sam2_processor, Sam2VideoModel),
+        ("prompt-sam3-tracker-video", sam3_tracker, sam3_processor, Sam3TrackerVideoModel),
     ]:
-        model, asked = fitting(build, lambda model, *given: sam2_masks(model, processor, *given), [PROMPTS[1], BOXES[2]], MARGIN)
+        own = {"build": of_videos(build, video_class), "half": of_images(build)} if video_class else {"build": build}
+        model, asked = fitting(**own, masks_of=lambda model, *given: sam2_masks(model, processor, *given), prompts=[PROMPTS[1], BOXES[2]], margin=SMALLEST.get(repository, MARGIN))
         export_sam2(repository, model, processor)
+        if video_class:
+            own = of_videos(build, video_class)()
+            own.config.architectures = [video_class.__name__]
+            own.config.save_pretrained(HERE / repository)
         # Of the photo with the most masks: they have many runs.
         photos = [asked[at : at + len(asked) // len(PHOTOS)] for at in range(0, len(asked), len(asked) // len(PHOTOS))]
         asked = max(photos, key=lambda requests: sum(len(request["answer"]) > 0 for request in requests))
-        rows.append({"architecture": type(model).__name__, "repository": repository, "requests": asked})
+        rows.append({"architecture": (video_class or type(model)).__name__, "repository": repository, "requests": asked})
     return rows

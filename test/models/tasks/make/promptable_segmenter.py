@@ -180,12 +180,12 @@ def requests(masks_of, prompts, margin):
     return asked
 
 
-def fitting(build, masks_of, prompts, margin=MARGIN):
-    """The model of the first seed with which rounding decides about no pixel, and what is asked of it."""
+def fitting(build, masks_of, prompts, margin=MARGIN, half=lambda model: model):
+    """The model of the first seed with which rounding decides about no pixel, and what is asked of it. @param half returns the part of a model that is asked"""
     for seed in range(200):
         # The positional embedding is no parameter.
         torch.manual_seed(seed)
-        model = spread(build(), seed, scale=0.4)
+        model = half(spread(build(), seed, scale=0.4))
         try:
             return model, requests(lambda *asked: masks_of(model, *asked), prompts, margin)
         except Rounding:
