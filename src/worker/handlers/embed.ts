@@ -39,7 +39,7 @@ export function projection(outputName: string): NonNullable<HuggingFaceTask['han
 const OWN_VECTOR = /^(?:aimv2|beit|chinese_clip_vision|clip|data2vec-vision|metaclip_2|mlcd|pixio|radio|siglip)/;
 
 /** The names of the output with that vector: RADIO calls it a summary. */
-const OWN_OUTPUTS = ['pooler_output', 'summary'];
+const OWN_OUTPUTS = new Set(['pooler_output', 'summary']);
 
 /**
  * Returns the output with the vector that an encoder of texts or images itself makes of its positions, such as CLIP's of
@@ -49,7 +49,7 @@ const OWN_OUTPUTS = ['pooler_output', 'summary'];
  */
 export function ownVector(outputs: readonly OutputInfo[], config: Params): OutputInfo | undefined {
   return OWN_VECTOR.test(String(config['model_type']))
-    ? outputs.find(({ name }) => OWN_OUTPUTS.includes(name))
+    ? outputs.find(({ name }) => OWN_OUTPUTS.has(name))
     : undefined;
 }
 

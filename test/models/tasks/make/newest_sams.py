@@ -9,10 +9,10 @@ from transformers import (
 
 from basics import HERE
 from promptable_segmenter import BOXES, PHOTOS, PROMPTS, SIDE, export_sam2, fitting, sam2, sam2_masks
+from promptable_segmenter import MARGIN as SAM2_MARGIN
 
 # Their logits are up to a thousand, where SAM 2's here are near 1.
 MARGIN = 5e-3
-SMALLEST = {"prompt-sam2-video": 4e-6}
 # A memory as small as it can be: no row asks it.
 MEMORY = {
     "memory_attention_hidden_size": 32, "memory_attention_num_layers": 1, "memory_encoder_hidden_size": 32, "memory_encoder_output_channels": 16, "mask_downsampler_embed_dim": 16,
@@ -25,7 +25,7 @@ EdgeTamVisionConfig.has_no_defaults_at_init = EdgeTamConfig.has_no_defaults_at_i
 
 def edgetam():
     backbone = {
-        "model_type": "timm_wrapper", "architecture": "repvit_m1",
+        "model_type": "timm_wrapper", "architecture": "repvit_m1", "num_classes": 2,
         "model_args": {"in_chans": 3, "features_only": True, "out_indices": [0, 1, 2, 3], "embed_dim": [8, 8, 16, 16], "depth": [1, 1, 1, 1]}}
     vision = EdgeTamVisionConfig(
         backbone_config=backbone, backbone_channel_list=[16, 16, 8, 8], backbone_feature_sizes=[[16, 16], [8, 8], [4, 4]], fpn_hidden_size=32)
@@ -36,7 +36,7 @@ def edgetam():
 
 def sam3_tracker():
     backbone = {
-        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "image_size": SAM3_SIDE, "pretrain_image_size": SAM3_SIDE,
+        "model_type": "sam3_vit_model", "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2, "image_size": SAM3_SIDE, "pretrain_image_size": SAM3_SIDE,
         "window_size": 2, "global_attn_indexes": [1]}
     vision = Sam3VisionConfig(backbone_config=backbone, fpn_hidden_size=32, backbone_feature_sizes=[[16, 16], [8, 8], [4, 4]])
     prompts = Sam3TrackerPromptEncoderConfig(hidden_size=32, image_size=SAM3_SIDE, mask_input_channels=8)
@@ -75,20 +75,21 @@ def newest_rows():
     rows = []
     sam2_processor = processor_of(Sam2Processor, Sam2ImageProcessor, SIDE)
     sam3_processor = processor_of(Sam3TrackerProcessor, Sam3ImageProcessor, SAM3_SIDE)
-    for repository, build, processor, video_class in [
-        ("prompt-edgetam", edgetam, sam2_processor, None),
-        ("prompt-sam3-tracker", sam3_tracker, sam3_processor, None),
-        ("prompt-edgetam-video", edgetam, sam2_processor, EdgeTamVideoModel),
-        ("prompt-sam2-video", sam2, sam2_processor, Sam2VideoModel),
-        ("prompt-sam3-tracker-video", sam3_tracker, sam3_processor, Sam3TrackerVideoModel),
+    for repository, build, processor, margin, video_class in [
+        ("prompt-edgetam", edgetam, sam2_processor, MARGIN, None),
+        ("prompt-sam3-tracker", sam3_tracker, sam3_processor, MARGIN, None),
+        ("prompt-edgetam-video", edgetam, sam2_processor, MARGIN, EdgeTamVideoModel),
+        ("prompt-sam2-video", sam2, sam2_processor, SAM2_MARGIN, Sam2VideoModel),
+        ("prompt-sam3-tracker-video", sam3_tracker, sam3_processor, MARGIN, Sam3TrackerVideoModel),
     ]:
-        own = {"build": of_videos(build, video_class), "half": of_images(build)} if video_class else {"build": build}
-        model, asked = fitting(**own, masks_of=lambda model, *given: sam2_masks(model, processor, *given), prompts=[PROMPTS[1], BOXES[2]], margin=SMALLEST.get(repository, MARGIN))
+        whole = of_videos(build, video_class) if video_class else build
+        half = {"half": of_images(build)} if video_class else {}
+        model, asked = fitting(whole, lambda model, *given: sam2_masks(model, processor, *given), [PROMPTS[1], BOXES[2]], margin, **half)
         export_sam2(repository, model, processor)
         if video_class:
-            own = of_videos(build, video_class)()
-            own.config.architectures = [video_class.__name__]
-            own.config.save_pretrained(HERE / repository)
+            config = whole().config
+            config.architectures = [video_class.__name__]
+            config.save_pretrained(HERE / repository)
         # Of the photo with the most masks: they have many runs.
         photos = [asked[at : at + len(asked) // len(PHOTOS)] for at in range(0, len(asked), len(asked) // len(PHOTOS))]
         asked = max(photos, key=lambda requests: sum(len(request["answer"]) > 0 for request in requests))
