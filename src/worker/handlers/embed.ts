@@ -48,9 +48,7 @@ const OWN_OUTPUTS = new Set(['pooler_output', 'summary']);
  * @param config `config.json`
  */
 export function ownVector(outputs: readonly OutputInfo[], config: Params): OutputInfo | undefined {
-  return OWN_VECTOR.test(String(config['model_type']))
-    ? outputs.find(({ name }) => OWN_OUTPUTS.has(name))
-    : undefined;
+  return OWN_VECTOR.test(String(config['model_type'])) ? outputs.find(({ name }) => OWN_OUTPUTS.has(name)) : undefined;
 }
 
 /** How the part of one row becomes a vector. */

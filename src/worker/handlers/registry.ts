@@ -77,7 +77,7 @@ function whatIsUnknown(name: string | undefined, task: string | undefined): stri
   const there = `There is no built-in handler "${shorten(name)}".`;
   if (isPython(name)) return `${there} A Python handler does not run in a browser.`;
   if (!isClass(name)) return there;
-  return /For[A-Z]|Model$/.test(name)
+  return /For[A-Z]|Model(?:WithProjection)?$/.test(name)
     ? `${there} It is the architecture that config.json names${task === undefined ? '' : ` (${task})`}, and none of the built-in handlers runs it.`
     : `${there} If it is the architecture that config.json names, none of the built-in handlers runs it.`;
 }

@@ -55,7 +55,7 @@ def row(repository, model, tokenizer, asked):
         requests.append({
             "input": text, "params": {key: value for key, value in params.items() if value is not None},
             "answer": [{
-                "label": one["entity" if strategy == "none" else "entity_group"], "score": round(float(one["score"]), 7), "word": one["word"],
+                "label": one["entity" if strategy == "none" else "entity_group"], "score": round(float(one["score"]), 6), "word": one["word"],
                 "start": units(text, one["start"]), "end": units(text, one["end"]), **({"index": one["index"]} if strategy == "none" else {}),
             } for one in found],
         })
