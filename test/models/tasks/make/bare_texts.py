@@ -7,7 +7,7 @@ import torch
 import transformers
 
 from common import IS_NEWEST, kebab, small, spread, tokenizer_of
-from families import GROUPED, MOE, NEWEST, REFUSED, ROUTED, T5, check_sees, export_text, family_models, without
+from families import GROUPED, MOE, NEWEST, REFUSED, ROUTED, SEES, T5, check_sees, export_text, family_models, without
 from text_generator import families
 from writers import NEWEST_MORE
 
@@ -49,8 +49,6 @@ NEWEST_OTHERS = {
 SCALES = {"NemotronH": 0.2, "Zamba2": 0.2}
 # The half of texts of a model of images and texts: its vector is that of the text's end.
 PAIRED = [("CLIPTextModel", "CLIPTextConfig", "pooler_output"), ("CLIPTextModelWithProjection", "CLIPTextConfig", "text_embeds"), ("MetaClip2TextModelWithProjection", "MetaClip2TextConfig", "text_embeds"), ("ClapTextModelWithProjection", "ClapTextConfig", "text_embeds")]
-# A vision model as small as it can be, of a model whose texts have a row.
-SEES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 32, "patch_size": 8}
 
 
 def unit(vector):
