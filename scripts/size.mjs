@@ -72,8 +72,7 @@ const LIMITS = [
     // 0.2 more are the types of NeMo's models, and the name of a task of keywords.
     // 0.1 more are the names of a task of conversations, and of Supertonic's parts.
     // 0.2 more are the names of three tasks: Florence-2, Donut, Voxtral.
-    // 0.2 more are the names of models that tests compare.
-    limit: 92.7,
+    limit: 92.5,
     measure: worker,
   },
   { what: 'onnx/wasm', limit: 25, measure: () => file('standalone/onnx-wasm.js') },
