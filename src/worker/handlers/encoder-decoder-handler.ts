@@ -43,7 +43,7 @@ export abstract class EncoderDecoderHandler<
   protected async openModels(context: Context, reads: EncoderReads): Promise<void> {
     this.configure(context);
     this.encoder = new Encoder(await context.open('encoder', { keeps: () => true }), reads);
-    const decoder = await context.open('decoder', { keeps: staysOnGpu });
+    const decoder = await context.open('decoder', { keeps: staysOnGpu, lastTokenOf: 'logits' });
     this.#interface = readInterface(decoder, this.encoder.handler);
     this.encoder.checkDecoder(this.#interface);
     if (!this.#interface.ids)

@@ -2,9 +2,10 @@
  * Language models compute the logits of all tokens of a prompt, and only those after the last one are read. Of 512 tokens and
  * 49,152 words they are 100 MB, and a quarter of the time.
  */
+import { ATTRIBUTE, INITIALIZER, INPUT, namesOf, ofLastToken, ofTurned, OUTPUT } from './last-token-nodes.js';
 import { GRAPH_NODE, operatorOf, withInner } from './nodes.js';
 import { all, fields, find, numberIn, numbersIn, text } from './protobuf.js';
-import { encode, encodeHead, encodeNumber, encodeText, lengthOf, type Pieces } from './protobuf-writer.js';
+import { encode, encodeHead, lengthOf, type Pieces } from './protobuf-writer.js';
 import { type FieldRange, fieldRanges, type Range, sizeOf, WindowReader } from './ranges.js';
 
 /** Operators that compute each number of their output from one number of their input, and constants. */
@@ -15,38 +16,41 @@ const BY_ROW = new Set(['MatMul', 'MatMulInteger', 'MatMulNBits']);
 const OF_WEIGHTS = new Set(['Cast', 'Constant', 'DequantizeLinear', 'Identity', 'Mul', 'Reshape', 'Transpose']);
 /** From this version of the operators on, `Gather` counts from the end. */
 const MIN_OPSET = 11;
-/** `TensorProto.DataType.INT64`, and `AttributeProto.AttributeType.INT`. */
-const [INT64, INT] = [7, 2];
 /** `TensorProto.DataType.FLOAT`. */
 const FLOAT = 1;
-/** The names of what is added: no exporter writes a colon after "tabserve". */
-const LAST = 'tabserve:last-token';
-const [INDEX, PRODUCT, SHAPE] = [`${LAST}-index`, `${LAST}-product`, `${LAST}-shape`];
 
-/** The fields of a node with the names of what it reads and makes. */
-const [INPUT, OUTPUT] = [1, 2] as const;
-/** The field of a node with its attributes, and that of a graph with its weights. */
-const [ATTRIBUTE, INITIALIZER] = [5, 5];
+/** The field of an attribute with a branch. */
+const BRANCH = 6;
 const NOTHING = new Uint8Array();
 
-/** A node in the file. */
+/** A node, and where its field is. */
 interface FileNode {
   readonly bytes: Uint8Array;
   readonly range: Range;
 }
 
-/** The last product by weights. */
-interface Product {
-  readonly node: FileNode;
-  /** The node that turns its weights over, if they are a matrix of float32 in the file, and nothing else reads them so. */
-  readonly transpose: FileNode | undefined;
+/** What replaces a field. */
+interface Change {
+  readonly range: Range;
+  readonly parts: Pieces;
 }
+
+/** What is known of the names that a graph reads and does not make. */
+interface Scope {
+  /** Whether a tensor is the same in every run. */
+  readonly isConstant: (name: string) => boolean;
+  /** Whether a name is that of weights that are a matrix of float32. */
+  readonly isFloatMatrix: (name: string) => Promise<boolean>;
+}
+
+/** Nothing is known around the graph of a file. */
+const NO_SCOPE: Scope = { isConstant: () => true, isFloatMatrix: async () => false };
 
 /**
  * Returns an ONNX model that computes an output `[rows, tokens, …]` only for the last token: the last multiplication
- * by a matrix of weights gets that token alone. All other outputs stay as they are, and so do the numbers, but for
- * rounding; a scale that is computed at run time stays that of all tokens. The file is not read into memory. Field
- * numbers: `onnx.proto` of ONNX (IR version 10).
+ * by a matrix of weights gets that token alone, in each branch of a merged decoder. All other outputs stay as they are, and so
+ * do the numbers, but for rounding; a scale that is computed at run time stays that of all tokens. The file is not read
+ * into memory. Field numbers: `onnx.proto` of ONNX (IR version 10).
  *
  * A model whose last weights are those of its tokens turns them over. ONNX Runtime does so when it loads it, and has them
  * three times for a while. On WASM, the product reads them as they are.
@@ -56,26 +60,36 @@ export async function withLastToken(file: Blob, output: string, isWasm: boolean)
   const reader = new WindowReader(file);
   try {
     const graph = await findGraph(reader, file.size);
-    const product = graph && (await findProduct(reader, graph.value!, output));
-    if (!graph || !product) return file;
-    const { node, transpose } = isWasm ? product : { ...product, transpose: undefined };
-    const change = { range: node.range, parts: transpose ? ofTurned(node, transpose) : ofLastToken(node) };
-    const changes = [change, ...(transpose ? [{ range: transpose.range, parts: [] }] : [])];
-    const length = changes.reduce(
-      (sum, { range, parts }) => sum - sizeOf(range) + lengthOf(parts),
-      sizeOf(graph.value!),
+    if (!graph) return file;
+    const { nodes, inputs, outputs } = await readNodes(reader, graph.value!);
+    const own = { reader, graph: graph.value!, nodes, inputs, outputs, isWasm };
+    const changes = outputs.get(output) === 3 ? await changesOf(own, output, NO_SCOPE) : [];
+    if (changes.length === 0) return file;
+    const parts = spliced((from, to) => file.slice(from, to), graph.value!, changes);
+    const head = encodeHead(
+      7,
+      changes.reduce((sum, { range, parts }) => sum - sizeOf(range) + lengthOf(parts), sizeOf(graph.value!)),
     );
-    const pieces: (Blob | Uint8Array)[] = [file.slice(0, graph.from), ...encodeHead(7, length)];
-    let at = graph.value!.from;
-    for (const { range, parts } of changes.toSorted((a, b) => a.range.from - b.range.from)) {
-      pieces.push(file.slice(at, range.from), ...parts);
-      at = range.to;
-    }
-    return new Blob([...pieces, file.slice(at)] as BlobPart[]);
+    return new Blob([file.slice(0, graph.from), ...head, ...parts, file.slice(graph.to)] as BlobPart[]);
   } catch (error) {
     if (error instanceof RangeError) return file;
     throw error;
   }
+}
+
+/** Returns a message with changes in it, as its parts. */
+function spliced<T>(
+  slice: (from: number, to: number) => T,
+  message: Range,
+  changes: readonly Change[],
+): (T | Uint8Array)[] {
+  const pieces: (T | Uint8Array)[] = [];
+  let at = message.from;
+  for (const { range, parts } of changes.toSorted((a, b) => a.range.from - b.range.from)) {
+    pieces.push(slice(at, range.from), ...parts);
+    at = range.to;
+  }
+  return [...pieces, slice(at, message.to)];
 }
 
 /** Returns the field of the graph; undefined if there is none, or its operators are too old. */
@@ -91,8 +105,15 @@ async function findGraph(reader: WindowReader, size: number): Promise<FieldRange
   return version >= MIN_OPSET ? graph : undefined;
 }
 
-/** Returns the node that multiplies by the last weights before an output; undefined if anything else may change with it. */
-async function findProduct(reader: WindowReader, graph: Range, output: string): Promise<Product | undefined> {
+/** A graph without its weights. */
+interface GraphNodes {
+  readonly nodes: readonly FileNode[];
+  readonly inputs: ReadonlySet<string>;
+  /** The number of dims that each output declares. */
+  readonly outputs: ReadonlyMap<string, number>;
+}
+
+async function readNodes(reader: WindowReader, graph: Range): Promise<GraphNodes> {
   const nodes: FileNode[] = [];
   const inputs = new Set<string>();
   const outputs = new Map<string, number>();
@@ -103,7 +124,19 @@ async function findProduct(reader: WindowReader, graph: Range, output: string): 
     else if (number === 11) inputs.add(text(find(bytes, 1)));
     else outputs.set(text(find(bytes, 1)), rankOf(bytes));
   }
-  if (outputs.get(output) !== 3) return undefined;
+  return { nodes, inputs, outputs };
+}
+
+/** A graph, and where it is. */
+interface Place extends GraphNodes {
+  readonly reader: WindowReader;
+  readonly graph: Range;
+  readonly isWasm: boolean;
+}
+
+/** Returns what gives the last token alone to the last product by weights before an output; nothing if anything else may change with it. */
+async function changesOf(place: Place, output: string, around: Scope): Promise<readonly Change[]> {
+  const { reader, graph, nodes, inputs, outputs, isWasm } = place;
   const makers = new Map(nodes.flatMap((node) => namesOf(node.bytes, OUTPUT).map((name) => [name, node] as const)));
   const users = countUsers(nodes);
   const known = new Map<string, boolean>();
@@ -114,33 +147,72 @@ async function findProduct(reader: WindowReader, graph: Range, output: string): 
   };
   const isMade = (name: string): boolean => {
     const maker = makers.get(name)?.bytes;
-    if (!maker) return !inputs.has(name);
+    if (!maker) return !inputs.has(name) && around.isConstant(name);
     const op = knownOperator(maker);
     // The scale and the zero point, which belong to all tokens.
     if (op === 'DynamicQuantizeLinear') return name !== namesOf(maker, OUTPUT)[0];
     return op !== undefined && OF_WEIGHTS.has(op) && namesOf(maker, INPUT).every(isConstant);
   };
+  const isFloatMatrix = async (name: string): Promise<boolean> =>
+    !makers.has(name) &&
+    !inputs.has(name) &&
+    ((await isMatrixIn(reader, graph, name)) || (await around.isFloatMatrix(name)));
   for (let name = output; ;) {
     const node = makers.get(name);
     if (!node || (users.get(name) ?? 0) > (name === output ? 0 : 1) || (name !== output && outputs.has(name)))
-      return undefined;
+      return [];
     const [op, read] = [knownOperator(node.bytes) ?? '', namesOf(node.bytes, INPUT)];
+    if (op === 'If' && name === output) {
+      const parts = await inBranches(
+        node.bytes,
+        namesOf(node.bytes, OUTPUT).indexOf(name),
+        { isConstant, isFloatMatrix },
+        isWasm,
+      );
+      return parts ? [{ range: node.range, parts }] : [];
+    }
     if (BY_ROW.has(op)) {
-      if (isConstant(read[0]!) || !read.slice(1).every(isConstant)) return undefined;
+      if (isConstant(read[0]!) || !read.slice(1).every(isConstant)) return [];
       const turned = makers.get(read[1]!);
       const isAlone = users.get(read[1]!) === 1 && !outputs.has(read[1]!);
-      const weights = op === 'MatMul' && turned && isAlone ? turnedBy(turned.bytes) : undefined;
-      const isMatrix =
-        weights !== undefined &&
-        !makers.has(weights) &&
-        !inputs.has(weights) &&
-        (await isFloatMatrix(reader, graph, weights));
-      return { node, transpose: isMatrix ? turned : undefined };
+      const weights = isWasm && op === 'MatMul' && turned && isAlone ? turnedBy(turned.bytes) : undefined;
+      if (!turned || weights === undefined || !(await isFloatMatrix(weights)))
+        return [{ range: node.range, parts: ofLastToken(node.bytes) }];
+      return [
+        { range: node.range, parts: ofTurned(node.bytes, weights) },
+        { range: turned.range, parts: [] },
+      ];
     }
     const [own, ...others] = read.filter((one) => !isConstant(one));
-    if (!BY_NUMBER.has(op) || own === undefined || others.length > 0) return undefined;
+    if (!BY_NUMBER.has(op) || own === undefined || others.length > 0) return [];
     name = own;
   }
+}
+
+/** Returns the field of an `If` whose branches compute their output at that place for the last token alone; undefined if none does. */
+async function inBranches(node: Uint8Array, at: number, scope: Scope, isWasm: boolean): Promise<Pieces | undefined> {
+  let isChanged = false;
+  const parts: Uint8Array[] = [];
+  for (const { field, value, whole } of fields(node)) {
+    const branch = field === ATTRIBUTE && typeof value !== 'number' ? find(value, BRANCH) : undefined;
+    if (!branch) {
+      parts.push(whole);
+      continue;
+    }
+    const graph = { from: 0, to: branch.length };
+    const reader = new WindowReader(new Blob([branch as Uint8Array<ArrayBuffer>]));
+    const own = { reader, graph, isWasm, ...(await readNodes(reader, graph)) };
+    const output = [...own.outputs.keys()][at];
+    const changes = output === undefined ? [] : await changesOf(own, output, scope);
+    isChanged ||= changes.length > 0;
+    const changed = encode(
+      BRANCH,
+      spliced((from, to) => branch.subarray(from, to), graph, changes),
+    );
+    const others = [...fields(value as Uint8Array)].flatMap((one) => (one.field === BRANCH ? [] : [one.whole]));
+    parts.push(...encode(ATTRIBUTE, [...others, ...changed]));
+  }
+  return isChanged ? encode(GRAPH_NODE, parts) : undefined;
 }
 
 /** Returns how often each tensor is read, in branches and loops, too. */
@@ -159,8 +231,8 @@ function turnedBy(node: Uint8Array): string | undefined {
   return namesOf(node, INPUT)[0];
 }
 
-/** Returns whether the weights of that name are a matrix of float32. */
-async function isFloatMatrix(reader: WindowReader, graph: Range, name: string): Promise<boolean> {
+/** Returns whether a graph has weights of that name that are a matrix of float32. */
+async function isMatrixIn(reader: WindowReader, graph: Range, name: string): Promise<boolean> {
   for await (const { number, value } of fieldRanges(reader, graph)) {
     if (number !== INITIALIZER || !value) continue;
     let [rank, dtype] = [0, 0];
@@ -182,54 +254,7 @@ function rankOf(info: Uint8Array): number {
   return all(find(type, 2) ?? NOTHING, 1).length;
 }
 
-function namesOf(node: Uint8Array, field: typeof INPUT | typeof OUTPUT): readonly string[] {
-  return all(node, field).map(text);
-}
-
 /** Returns the operator's name, if it is one of ONNX or of ONNX Runtime. */
 function knownOperator(node: Uint8Array): string | undefined {
   return ['', 'ai.onnx', 'com.microsoft'].includes(text(find(node, 7))) ? operatorOf(node) : undefined;
-}
-
-/** Returns the fields of a graph that replace a product: what takes the last token, and the product, which gets it. */
-function ofLastToken({ bytes }: FileNode): Pieces {
-  const inputs = namesOf(bytes, INPUT);
-  const others = [...fields(bytes)].flatMap(({ field, whole }) => (field === INPUT ? [] : [whole]));
-  const product = [LAST, ...inputs.slice(1)].flatMap((name) => encodeText(INPUT, name));
-  return [
-    ...integers(INDEX, [-1], [1]),
-    ...nodeOf('Gather', [inputs[0]!, INDEX], LAST, { axis: 1 }),
-    ...encode(GRAPH_NODE, [...product, ...others]),
-  ];
-}
-
-/** Returns the same for a product by weights that were turned over: `Gemm` reads them as they are, and takes a matrix. */
-function ofTurned({ bytes }: FileNode, transpose: FileNode): Pieces {
-  return [
-    ...integers(INDEX, [-1], []),
-    ...integers(SHAPE, [0, 1, -1], [3]),
-    ...nodeOf('Gather', [namesOf(bytes, INPUT)[0]!, INDEX], LAST, { axis: 1 }),
-    ...nodeOf('Gemm', [LAST, turnedBy(transpose.bytes)!], PRODUCT, { transB: 1 }),
-    ...nodeOf('Reshape', [PRODUCT, SHAPE], namesOf(bytes, OUTPUT)[0]!, {}),
-  ];
-}
-
-/** Returns the field of a node with attributes that are integers. */
-function nodeOf(op: string, inputs: readonly string[], output: string, attributes: Record<string, number>): Pieces {
-  return encode(GRAPH_NODE, [
-    ...inputs.flatMap((name) => encodeText(INPUT, name)),
-    ...encodeText(OUTPUT, output),
-    ...encodeText(3, output),
-    ...encodeText(4, op),
-    ...Object.entries(attributes).flatMap(([name, value]) =>
-      encode(ATTRIBUTE, [...encodeText(1, name), ...encodeNumber(3, value), ...encodeNumber(20, INT)]),
-    ),
-  ]);
-}
-
-/** Returns the field of a constant of int64. */
-function integers(name: string, values: readonly number[], dims: readonly number[]): Pieces {
-  const bytes = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
-  const sizes = dims.flatMap((size) => encodeNumber(1, size));
-  return encode(INITIALIZER, [...sizes, ...encodeNumber(2, INT64), ...encodeText(8, name), ...encode(9, [bytes])]);
 }

@@ -75,6 +75,47 @@ for (const { path, tolerance, isTied = false } of [
 const opOf = ({ outputs }: ReturnType<typeof readSignature>): string | undefined =>
   outputs.find(({ name }) => name === 'logits')!.op;
 
+/**
+ * Decoders of two branches, for the first run and for the others: T5's and Marian's last weights are those of their
+ * tokens, BART's and Marian's logits have a bias.
+ */
+for (const { path, op } of [
+  { path: 't5', op: 'Gemm' },
+  { path: 'bart', op: 'MatMul' },
+  { path: 'marian', op: 'Gemm' },
+])
+  for (const isFirst of [true, false])
+    test(`${path}, ${isFirst ? 'the first run' : 'a later run'}: each branch computes the last token's logits alone`, async () => {
+      const file = readFileSync(new URL(`${path}/onnx/decoder_model_merged.onnx`, MODELS));
+      const changed = new Uint8Array(await (await withLastToken(new Blob([file]), 'logits', true)).arrayBuffer());
+      expect(Buffer.from(changed).includes('tabserve:last-token-product')).toBe(op === 'Gemm');
+      const feeds = readSignature(file).inputs.map(({ name, dtype, dims }, at) => {
+        const texts = /encoder/.test(name) ? 5 : isFirst ? 0 : 2;
+        const tokens = name.startsWith('past') || /encoder/.test(name) ? texts : TOKENS.length;
+        const sizes = dims.map((size, axis) => (typeof size === 'number' ? size : axis === 0 ? 1 : tokens));
+        const count = sizes.reduce((product, size) => product * size, 1);
+        const data =
+          dtype === 'bool'
+            ? Uint8Array.of(isFirst ? 0 : 1)
+            : dtype === 'int64'
+              ? BigInt64Array.from({ length: count }, (_, token) =>
+                  name === 'input_ids' ? BigInt(TOKENS[token]!) : 1n,
+                )
+              : Float32Array.from({ length: count }, (_, index) => Math.sin(index + at));
+        return [name, new ort.Tensor(dtype as 'float32', data as never, sizes)] as const;
+      });
+      const answer = async (model: Uint8Array) => {
+        const session = await ort.InferenceSession.create(model, { logSeverityLevel: 3 });
+        return { ...(await session.run(Object.fromEntries(feeds))) };
+      };
+      const [own, expected] = [await answer(changed), await answer(file)];
+      expect(own['logits']!.dims).toEqual([1, 1, expected['logits']!.dims[2]]);
+      const [logits, wanted] = [await lastOf(own['logits']!), await lastOf(expected['logits']!)];
+      for (const [index, value] of logits.entries()) expect(value).toBeCloseTo(wanted[index]!, 5);
+      for (const name of Object.keys(expected).filter((one) => one !== 'logits'))
+        expect(await numbersOf(own[name]!), name).toEqual(await numbersOf(expected[name]!));
+    });
+
 interface Node {
   readonly op: string;
   readonly reads: readonly string[];
