@@ -11,12 +11,7 @@ const EMPTY_BYTES = 7e7;
  * all-MiniLM-L6-v2 and bge-small-en. The part `published` of the benchmark compares it.
  */
 const WASM_COPIES: Readonly<Partial<Record<Precision, number>>> = { fp32: 2.2, q8: 3.2, fp16: 3.9, q4: 3 };
-/**
- * A merged decoder has a branch for its first run and one for the others. Of full-precision weights each gets a layout
- * of its own: Whisper tiny's 118 MB take 470.
- */
-const MERGED_COPIES = 4;
-/** What Whisper's first run takes, which is of 30 s of sound, measured with Whisper tiny. */
+/** What Whisper's first run takes, which is of 30 s of sound, measured with Whisper tiny and base. */
 const SOUND_BYTES = 2.5e8;
 /** That of a precision that was not measured. */
 const USUAL_COPIES = 2.6;
@@ -39,17 +34,10 @@ export function memoryOf(
   handler?: string,
 ): number | undefined {
   if (name === 'remote') return undefined;
-  const isWhisper = handler === 'speech_to_text' && files.some(isMerged);
-  const copies = files.map((file) => copiesOf(file) * (file.bytes ?? NaN));
+  const isWhisper = handler === 'speech_to_text' && files.some(({ path = '' }) => /decoder\w*_merged/.test(path));
+  const copies = files.map(
+    ({ precision, bytes }) => ((precision && WASM_COPIES[precision]) ?? USUAL_COPIES) * (bytes ?? NaN),
+  );
   const sum = Math.round(copies.reduce((total, one) => total + one, EMPTY_BYTES + (isWhisper ? SOUND_BYTES : 0)));
   return Number.isNaN(sum) ? undefined : sum;
-}
-
-function copiesOf({ path, precision }: Weights): number {
-  if (precision === 'fp32' && isMerged({ path })) return MERGED_COPIES;
-  return (precision && WASM_COPIES[precision]) ?? USUAL_COPIES;
-}
-
-function isMerged({ path }: Pick<Weights, 'path'>): boolean {
-  return path !== undefined && /decoder\w*_merged/.test(path);
 }
