@@ -14,6 +14,8 @@ const BY_NUMBER = new Set(['Add', 'Cast', 'Div', 'Identity', 'Mul', 'Sub', 'Tanh
 const BY_ROW = new Set(['MatMul', 'MatMulInteger', 'MatMulNBits']);
 /** Operators that only lay out or convert weights. */
 const OF_WEIGHTS = new Set(['Cast', 'Constant', 'DequantizeLinear', 'Identity', 'Mul', 'Reshape', 'Transpose']);
+/** Those of them that ONNX Runtime has in a domain of its own. Any other operator there is the file's own function. */
+const OF_RUNTIME = new Set(['DequantizeLinear', 'MatMulNBits']);
 /** From this version of the operators on, `Gather` counts from the end. */
 const MIN_OPSET = 11;
 /** `TensorProto.DataType.FLOAT`. */
@@ -173,6 +175,9 @@ async function changesOf(place: Place, output: string, around: Scope): Promise<r
     }
     if (BY_ROW.has(op)) {
       if (isConstant(read[0]!) || !read.slice(1).every(isConstant)) return [];
+      // ONNX Runtime multiplies the whole numbers themselves, if nothing is between the two.
+      const maker = makers.get(read[0]!);
+      if (maker && knownOperator(maker.bytes) === 'DequantizeLinear') return [];
       const turned = makers.get(read[1]!);
       const isAlone = users.get(read[1]!) === 1 && !outputs.has(read[1]!);
       const weights = isWasm && op === 'MatMul' && turned && isAlone ? turnedBy(turned.bytes) : undefined;
@@ -256,5 +261,7 @@ function rankOf(info: Uint8Array): number {
 
 /** Returns the operator's name, if it is one of ONNX or of ONNX Runtime. */
 function knownOperator(node: Uint8Array): string | undefined {
-  return ['', 'ai.onnx', 'com.microsoft'].includes(text(find(node, 7))) ? operatorOf(node) : undefined;
+  const [domain, op] = [text(find(node, 7)), operatorOf(node)];
+  const isKnown = ['', 'ai.onnx'].includes(domain) || (domain === 'com.microsoft' && OF_RUNTIME.has(op));
+  return isKnown ? op : undefined;
 }

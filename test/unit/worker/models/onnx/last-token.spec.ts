@@ -161,6 +161,13 @@ test('what is not known to be of the last token alone stays as it is', async () 
   expect(await isChanged([PRODUCT, { ...SCALED, reads: ['y', 'product'] }]), 'two values').toBe(false);
   expect(await isChanged([PRODUCT, { ...SCALED, op: 'Softmax' }]), 'another operator').toBe(false);
   expect(await isChanged([PRODUCT, { ...SCALED, domain: 'own' }]), 'another domain').toBe(false);
+  // ONNX Runtime has no such operator: a function of the file computes it, and may read all tokens.
+  const own = { domain: 'com.microsoft' };
+  expect(await isChanged([PRODUCT, { ...SCALED, ...own }]), 'a function').toBe(false);
+  expect(await isChanged([{ ...PRODUCT, ...own }, SCALED]), 'a function that multiplies').toBe(false);
+  expect(await isChanged([{ ...PRODUCT, ...own, op: 'MatMulNBits' }, SCALED]), "ONNX Runtime's own").toBe(true);
+  const whole = { op: 'DequantizeLinear', reads: ['y', 'scale'], makes: ['x of y'] };
+  expect(await isChanged([whole, { ...PRODUCT, reads: ['x of y', 'weights'] }, SCALED]), 'whole numbers').toBe(false);
   expect(await isChanged([{ ...PRODUCT, op: 'Conv' }, SCALED]), 'no product').toBe(false);
   expect(await isChanged([PRODUCT, SCALED], { rank: 2 }), 'another rank').toBe(false);
   expect(await isChanged([PRODUCT, SCALED], { opset: 10 }), 'old operators').toBe(false);
