@@ -37,7 +37,7 @@ export class OpenHandlers {
   /** In the order in which they were opened; nodes before their workflow. */
   readonly open: OpenHandler[] = [];
   readonly #options: OpenHandlersOptions;
-  /** Nodes that share an archive share its sessions. */
+  /** Nodes that share an archive share its sessions, if they read the same of the outputs. */
   readonly #sessions = new Map<Archive, Context['open']>();
   /** The values that the handlers cache between requests, as many as the config of the page's archive allows. */
   #state!: StateBudget;
@@ -68,6 +68,7 @@ export class OpenHandlers {
     const handlers = new Map<string, Promise<NodeHandler>>();
     const handler = new Class();
     const openModel = this.#sessionsOf(archive, files);
+    const reads = new Map<string | undefined, OpenOptions | undefined>();
     const openNamed: Context['open'] = async (name, options) => {
       if (name === undefined || !archive.nodes || !Object.hasOwn(archive.nodes, name))
         return await openModel(name, options);
@@ -82,7 +83,9 @@ export class OpenHandlers {
       files,
       kept: this.#state.values(),
       open: async (name, options) => {
-        const session = await openNamed(name, options);
+        // What runs a handler's model for a proof opens it again, and says nothing of what is read.
+        if (!reads.has(name)) reads.set(name, options);
+        const session = await openNamed(name, reads.get(name));
         environment.quantizesAtRunTime ||= session.quantizesAtRunTime;
         return session;
       },
@@ -108,7 +111,7 @@ export class OpenHandlers {
     return opened;
   }
 
-  /** Returns a function that opens an archive's models, each of them once. */
+  /** Returns a function that opens an archive's models: each of them once, and once more for the last token alone. */
   #sessionsOf(archive: Archive, files: Awaited<ReturnType<typeof openFiles>>): Context['open'] {
     const known = this.#sessions.get(archive);
     if (known) return known;
@@ -123,13 +126,15 @@ export class OpenHandlers {
         );
       // A golden example has the outputs of all tokens.
       const reads = archive.golden.length > 0 ? { keeps: options.keeps } : options;
+      const key = reads.lastTokenOf === undefined ? path : `${path}\n${reads.lastTokenOf}`;
       const session =
+        sessions.get(key) ??
         sessions.get(path) ??
         engine
           .open(files, path, archive.config.engine ?? {}, reads)
           .catch((error: unknown) => Promise.reject(notRead(error, archive, format)));
-      sessions.set(path, session);
-      session.catch(() => sessions.delete(path));
+      sessions.set(key, session);
+      session.catch(() => sessions.delete(key));
       return await session;
     };
     this.#sessions.set(archive, open);

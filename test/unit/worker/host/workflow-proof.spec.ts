@@ -105,6 +105,50 @@ test('the time of a run is that of all nodes; a shared archive is proven once', 
   expect(await measureHandlers(parts, 1)).toMatchObject({ median: expect.any(Number), runs: expect.any(Number) });
 });
 
+test('nodes that share an archive: one that reads the last token alone leaves the other one all tokens', async () => {
+  const shared = node('a');
+  const info = { dtype: 'float32', dims: [1, 2] } as const;
+  class Last extends BaseHandler {
+    override async initialize(context: Context): Promise<void> {
+      await super.initialize({ ...context, open: (name) => context.open(name, { lastTokenOf: 'y' }) });
+    }
+  }
+  /** Opens both, and returns what the engine has opened, and which of it a proof of each handler runs. */
+  const openBoth = async (...classes: readonly (new () => BaseHandler)[]) => {
+    const opened: (string | undefined)[] = [];
+    class Opens extends WorkflowHandler {
+      override async initialize(context: Context): Promise<void> {
+        await super.initialize(context);
+        for (const [at, Class] of classes.entries()) await context.openHandler(['one', 'two'][at]!, Class as never);
+      }
+      override inference = (): never[] => [];
+    }
+    const parts = new OpenHandlers({
+      engine: {
+        version: '0',
+        threads: 1,
+        memory: () => 0,
+        open: async (_files, _path, _options, reads) => {
+          const data = Float32Array.of(opened.push(reads?.lastTokenOf) - 1, 0);
+          return stubSession([{ name: 'x', ...info }], [{ name: 'y', ...info }], () => ({ y: { ...info, data } }));
+        },
+      },
+      candidate: 'onnx/wasm',
+      handlerOf: async () => BaseHandler,
+      warn: () => {},
+    });
+    await parts.start(whole({ one: shared, two: shared }), Opens, new Recorder());
+    const run: number[] = [];
+    for (const { environment } of parts.open.slice(0, 2))
+      run.push((await (await environment.open()).run({})).y!.data[0] as number);
+    return { opened, run };
+  };
+  expect(await openBoth(Last, BaseHandler)).toEqual({ opened: ['y', undefined], run: [0, 1] });
+  expect(await openBoth(Last, Last)).toEqual({ opened: ['y'], run: [0, 0] });
+  // All tokens have the last one.
+  expect(await openBoth(BaseHandler, Last)).toEqual({ opened: [undefined], run: [0, 0] });
+});
+
 test('models that a handler opens without a handler of their own are proven, on examples that the handler knows', async () => {
   const asked: (string | undefined)[] = [];
   class Opens extends WorkflowHandler {
