@@ -63,9 +63,10 @@ export async function withLastToken(file: Blob, output: string, isWasm: boolean)
   try {
     const graph = await findGraph(reader, file.size);
     if (!graph) return file;
-    const { nodes, inputs, outputs } = await readNodes(reader, graph.value!);
-    const own = { reader, graph: graph.value!, nodes, inputs, outputs, isWasm };
-    const changes = outputs.get(output) === 3 ? await changesOf(own, output, NO_SCOPE) : [];
+    const nodes = await readNodes(reader, graph.value!);
+    const isOfTokens = nodes.outputs.has(output) && nodes.dims.get(output)!.length === 3;
+    const own = { reader, graph: graph.value!, isWasm, ...nodes };
+    const changes = isOfTokens ? await changesOf(own, output, NO_SCOPE) : [];
     if (changes.length === 0) return file;
     const parts = spliced((from, to) => file.slice(from, to), graph.value!, changes);
     const head = encodeHead(
@@ -111,22 +112,30 @@ async function findGraph(reader: WindowReader, size: number): Promise<FieldRange
 interface GraphNodes {
   readonly nodes: readonly FileNode[];
   readonly inputs: ReadonlySet<string>;
-  /** The number of dims that each output declares. */
-  readonly outputs: ReadonlyMap<string, number>;
+  /** In their order. */
+  readonly outputs: ReadonlySet<string>;
+  /** The dims that the file declares for tensors. */
+  readonly dims: ReadonlyMap<string, readonly Uint8Array[]>;
 }
 
 async function readNodes(reader: WindowReader, graph: Range): Promise<GraphNodes> {
   const nodes: FileNode[] = [];
   const inputs = new Set<string>();
-  const outputs = new Map<string, number>();
+  const outputs = new Set<string>();
+  const dims = new Map<string, readonly Uint8Array[]>();
   for await (const { number, value, from, to } of fieldRanges(reader, graph)) {
-    if (!value || ![GRAPH_NODE, 11, 12].includes(number)) continue;
+    if (!value || ![GRAPH_NODE, 11, 12, 13].includes(number)) continue;
     const bytes = (await reader.read(value)).slice();
-    if (number === GRAPH_NODE) nodes.push({ bytes, range: { from, to } });
-    else if (number === 11) inputs.add(text(find(bytes, 1)));
-    else outputs.set(text(find(bytes, 1)), rankOf(bytes));
+    if (number === GRAPH_NODE) {
+      nodes.push({ bytes, range: { from, to } });
+      continue;
+    }
+    const name = text(find(bytes, 1));
+    dims.set(name, dimsOf(bytes));
+    if (number === 11) inputs.add(name);
+    if (number === 12) outputs.add(name);
   }
-  return { nodes, inputs, outputs };
+  return { nodes, inputs, outputs, dims };
 }
 
 /** A graph, and where it is. */
@@ -138,7 +147,7 @@ interface Place extends GraphNodes {
 
 /** Returns what gives the last token alone to the last product by weights before an output; nothing if anything else may change with it. */
 async function changesOf(place: Place, output: string, around: Scope): Promise<readonly Change[]> {
-  const { reader, graph, nodes, inputs, outputs, isWasm } = place;
+  const { reader, graph, nodes, inputs, outputs, dims, isWasm } = place;
   const makers = new Map(nodes.flatMap((node) => namesOf(node.bytes, OUTPUT).map((name) => [name, node] as const)));
   const users = countUsers(nodes);
   const known = new Map<string, boolean>();
@@ -163,6 +172,8 @@ async function changesOf(place: Place, output: string, around: Scope): Promise<r
     const node = makers.get(name);
     if (!node || (users.get(name) ?? 0) > (name === output ? 0 : 1) || (name !== output && outputs.has(name)))
       return [];
+    // On the web, ONNX Runtime refuses a model whose dims are others than it says.
+    if (hasManyTokens(dims.get(name))) return [];
     const [op, read] = [knownOperator(node.bytes) ?? '', namesOf(node.bytes, INPUT)];
     if (op === 'If' && name === output) {
       const parts = await inBranches(
@@ -207,7 +218,7 @@ async function inBranches(node: Uint8Array, at: number, scope: Scope, isWasm: bo
     const graph = { from: 0, to: branch.length };
     const reader = new WindowReader(new Blob([branch as Uint8Array<ArrayBuffer>]));
     const own = { reader, graph, isWasm, ...(await readNodes(reader, graph)) };
-    const output = [...own.outputs.keys()][at];
+    const output = [...own.outputs][at];
     const changes = output === undefined ? [] : await changesOf(own, output, scope);
     isChanged ||= changes.length > 0;
     const changed = encode(
@@ -253,10 +264,16 @@ async function isMatrixIn(reader: WindowReader, graph: Range, name: string): Pro
   return false;
 }
 
-/** Returns the number of dims that an output declares. */
-function rankOf(info: Uint8Array): number {
+/** Returns the dims that the file declares for a tensor. */
+function dimsOf(info: Uint8Array): readonly Uint8Array[] {
   const type = find(find(info, 2) ?? NOTHING, 1) ?? NOTHING;
-  return all(find(type, 2) ?? NOTHING, 1).length;
+  return all(find(type, 2) ?? NOTHING, 1);
+}
+
+/** Returns whether the second dim is a number other than 1. Older exporters write a free one as −1, close to 2⁶⁴. */
+function hasManyTokens([, tokens]: readonly Uint8Array[] = []): boolean {
+  const size = (tokens && numberIn(tokens, 1)) ?? 1;
+  return Number.isSafeInteger(size) && size !== 1;
 }
 
 /** Returns the operator's name, if it is one of ONNX or of ONNX Runtime. */
