@@ -25,6 +25,8 @@ export interface ChatTemplate {
 export const CHAT_TEMPLATE = 'chat_template.jinja';
 /** Of the templates in this folder, transformers takes this one by itself: for conversations with tools. */
 export const TOOL_TEMPLATE = 'additional_chat_templates/tool_use.jinja';
+/** Where a handler finds it: the extra files of an archive lie at its root. */
+const TOOL_FILE = 'tool_use.jinja';
 
 /**
  * Loads the template of a repository: `chat_template.jinja`, or the key of that name in `tokenizer_config.json`, where
@@ -77,7 +79,7 @@ function checkVariables(variables: Readonly<Record<string, unknown>>): void {
 /** Returns the templates by their names. Files come before the config, as in transformers. */
 async function sourcesOf(files: Files, own: unknown): Promise<Readonly<Record<string, string>>> {
   const found = await Promise.all(
-    [CHAT_TEMPLATE, TOOL_TEMPLATE].map(async (path) => (files.has(path) ? await files.text(path) : undefined)),
+    [CHAT_TEMPLATE, TOOL_FILE].map(async (path) => (files.has(path) ? await files.text(path) : undefined)),
   );
   const named = Object.entries({ default: found[0], tool_use: found[1] }).filter(([, source]) => source !== undefined);
   if (named.length > 0) return Object.fromEntries(named) as Record<string, string>;

@@ -22,7 +22,8 @@ export function beginFiles(source: Pick<Source, 'begin'>, archive: Archive, form
   const model = format && archive.models[format];
   const isUndecided = archive.alternatives !== undefined || archive.config.engine?.remote !== undefined;
   const paths = model === undefined || isUndecided ? sideFiles(archive) : [...sideFiles(archive, format), model];
-  for (const path of paths) source.begin?.(path, expectedOf(path, archive.integrity));
+  const wanted = paths.filter((path) => !Object.hasOwn(archive.files, path));
+  for (const path of wanted) source.begin?.(path, expectedOf(path, archive.integrity));
 }
 
 function onlyFormat({ models }: Archive): ModelFormat | undefined {

@@ -130,20 +130,29 @@ async function readSideFiles(
   source: Source,
   { task, Class, file, config, own }: SideFiles,
 ): Promise<Readonly<Record<string, Blob>>> {
-  const ofTask = (task?.files ?? []).map(async (path) => {
-    if (path === HF_CONFIG) return { [path]: file };
-    if (path === PREPROCESSOR) return jsonFile(await readProcessor(source), path);
-    if (path === TOOL_TEMPLATE && !(await source.has(CHAT_TEMPLATE))) return {};
-    const found = await source.read(path, undefined, MAX_METADATA_BYTES);
-    return found && { [path]: found };
-  });
-  const ofClass = (Class?.huggingFace?.filesOf?.(config, own) ?? []).map(async (path) => {
-    const found = await source.read(path, undefined, MAX_SIDE_BYTES);
-    if (!found) throw source.missing(path);
-    // As in an archive, whose extra files lie at its root.
-    return { [path.slice(path.lastIndexOf('/') + 1)]: found };
-  });
-  return Object.assign({}, ...(await Promise.all([...ofTask, ...ofClass])));
+  const ofTask = await Promise.all(
+    (task?.files ?? []).map(async (path) => {
+      if (path === HF_CONFIG) return { [path]: file };
+      if (path === PREPROCESSOR) return jsonFile(await readProcessor(source), path);
+      if (path === TOOL_TEMPLATE && !(await source.has(CHAT_TEMPLATE))) return {};
+      const found = await source.read(path, undefined, MAX_METADATA_BYTES);
+      return found && { [atRoot(path)]: found };
+    }),
+  );
+  // The error of a file of the task comes first.
+  const ofClass = await Promise.all(
+    (Class?.huggingFace?.filesOf?.(config, own) ?? []).map(async (path) => {
+      const found = await source.read(path, undefined, MAX_SIDE_BYTES);
+      if (!found) throw source.missing(path);
+      return { [atRoot(path)]: found };
+    }),
+  );
+  return Object.assign({}, ...ofTask, ...ofClass);
+}
+
+/** Returns the path of a file as in an archive, whose extra files lie at its root. */
+function atRoot(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /** Returns a file with what was read from a part of another one; none if there is no such part. */

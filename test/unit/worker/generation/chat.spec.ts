@@ -101,7 +101,7 @@ test('what a template fails with', async () => {
 test('tool_use of additional_chat_templates is taken with tools', async () => {
   const blobs = {
     'chat_template.jinja': new Blob(['plain']),
-    'additional_chat_templates/tool_use.jinja': new Blob(['tools']),
+    'tool_use.jinja': new Blob(['tools']),
   };
   const template = (await loadChatTemplate(createFiles(blobs)))!;
   const messages = [{ role: 'user', content: 'Hi' }];

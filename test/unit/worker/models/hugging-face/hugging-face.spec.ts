@@ -351,6 +351,33 @@ test('an architecture without a handler stays its name, which loading the handle
   expect((await read(config(undefined))).archive.manifest.model.handler).toBeUndefined();
 });
 
+test('a damaged file of a task is told before one that is missing and that its class names', async () => {
+  const files = { 'config.json': { model_type: 'nemo-conformer-ctc' }, 'onnx/model.onnx': 'weights' };
+  await expect(read(files)).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringMatching('vocab.txt'),
+  });
+  await expect(read({ ...files, 'preprocessor_config.json': 'no JSON' })).rejects.toMatchObject({
+    code: 'model-format',
+    message: expect.stringMatching(/^preprocessor_config\.json is not JSON/),
+  });
+});
+
+test('the chat template for tools lies in a folder, and is read as a file of an archive', async () => {
+  const tools = 'additional_chat_templates/tool_use.jinja';
+  const writer = {
+    'config.json': { architectures: ['LlamaForCausalLM'], model_type: 'llama', max_position_embeddings: 64 },
+    'tokenizer.json': {},
+    'tokenizer_config.json': {},
+    'chat_template.jinja': 'plain',
+    [tools]: 'with tools',
+    'onnx/model.onnx': 'weights',
+  };
+  const { loaded, asked } = await read(writer);
+  expect(await loaded.files['tool_use.jinja']!.text()).toBe('with tools');
+  expect(asked.filter((path) => path.endsWith('tool_use.jinja'))).toEqual([tools]);
+});
+
 test('the precision: what exists, what config.json names, what the caller chooses', async () => {
   const { 'onnx/model.onnx': _, ...rest } = vit;
   const path = async (files: Files, dtype?: string, config: object = {}) =>
