@@ -188,7 +188,7 @@ export const MUTANTS = [
   ['page/sharing/shared-sender.ts', 'const DRAIN_MS = 1000', 'const DRAIN_MS = 100_000'],
   // The last token's logits.
   ['worker/models/onnx/last-token.ts', '(users.get(name) ?? 0) > (name === output ? 0 : 1)', 'false'],
-  ['worker/models/onnx/last-token.ts', ' || dims.get(output)!.length !== 3) return undefined;', ') return undefined;'],
+  ['worker/models/onnx/last-token.ts', ' && nodes.dims.get(output)!.length === 3', ''],
   ['worker/models/onnx/last-token.ts', 'return isKnown ? op : undefined;', 'return op;'],
   // The server and the command line.
   ['server/shadow-report.ts', 'this.#pairs.size < MAX_PAIRS', 'this.#pairs.size < 2 * MAX_PAIRS'],
