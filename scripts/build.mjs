@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deleteUnreachableDeclarations } from './build/declarations.mjs';
-import { deleteDocblocks } from './build/docblocks.mjs';
+import { deleteComments } from './build/comments.mjs';
 import { buildLibraries, buildValidator, replaceModule } from './build/libraries.mjs';
 import { notice } from './build/notice.mjs';
 import { buildStandalone } from './build/standalone.mjs';
@@ -23,4 +23,4 @@ const sources = [...(await buildValidator(dist)), ...(await buildLibraries(dist)
 writeFileSync(`${dist}/standalone/NOTICE.txt`, notice(root, sources));
 replaceModule(`${dist}/worker/default.worker.js`, "import '../built-in/worker.js';\n");
 deleteUnreachableDeclarations(root);
-deleteDocblocks(dist);
+deleteComments(dist);

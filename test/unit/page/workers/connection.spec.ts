@@ -201,6 +201,8 @@ test('a worker that is ready and then shows no sign of life has ended: startupTi
     living.close(new TabServeError('disposed', 'The test is over.'));
   } finally {
     now.mock.restore();
+    // The span of its start waits to be shown: no later one of this process would be, if it waited for ever.
+    mock.timers.tick(1);
     mock.timers.reset();
   }
 });
