@@ -186,8 +186,10 @@ async function changesOf(place: Place, output: string, around: Scope): Promise<r
     }
     if (BY_ROW.has(op)) {
       if (isConstant(read[0]!) || !read.slice(1).every(isConstant)) return [];
-      // ONNX Runtime multiplies the whole numbers themselves, if nothing is between the two.
-      const maker = makers.get(read[0]!);
+      // ONNX Runtime multiplies the whole numbers themselves, if nothing but names is between the two.
+      let maker = makers.get(read[0]!);
+      for (let steps = 0; maker && knownOperator(maker.bytes) === 'Identity' && steps < nodes.length; steps++)
+        maker = makers.get(namesOf(maker.bytes, INPUT)[0]!);
       if (maker && knownOperator(maker.bytes) === 'DequantizeLinear') return [];
       const turned = makers.get(read[1]!);
       const isAlone = users.get(read[1]!) === 1 && !outputs.has(read[1]!);

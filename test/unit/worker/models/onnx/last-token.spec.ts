@@ -180,6 +180,12 @@ test('what is not known to be of the last token alone stays as it is', async () 
   expect(await isChanged([{ ...PRODUCT, ...own, op: 'MatMulNBits' }, SCALED]), "ONNX Runtime's own").toBe(true);
   const whole = { op: 'DequantizeLinear', reads: ['y', 'scale'], makes: ['x of y'] };
   expect(await isChanged([whole, { ...PRODUCT, reads: ['x of y', 'weights'] }, SCALED]), 'whole numbers').toBe(false);
+  const named = [
+    { ...whole, makes: ['named'] },
+    { op: 'Identity', reads: ['named'], makes: ['x of y'] },
+  ];
+  const ofWhole = { ...PRODUCT, reads: ['x of y', 'weights'] };
+  expect(await isChanged([...named, ofWhole, SCALED]), 'whole numbers by another name').toBe(false);
   expect(await isChanged([{ ...PRODUCT, op: 'Conv' }, SCALED]), 'no product').toBe(false);
   expect(await isChanged([PRODUCT, SCALED], { rank: 2 }), 'another rank').toBe(false);
   // ONNX Runtime's WASM compares what a file says of its dims with what they are.
