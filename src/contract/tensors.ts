@@ -79,8 +79,8 @@ export interface OpenOptions {
   /** Returns whether an output may stay on the GPU. It is called when the model is opened, which happens once. */
   readonly keeps?: ((output: string) => boolean) | undefined;
   /**
-   * An output `[rows, tokens, …]` of which only the last token's part is read: the engine need not compute the rest, and a
-   * run then returns one token's.
+   * An output `[rows, tokens, …]` of which only the last token's part is read: the engine need not compute the rest, and
+   * a run then returns one token's.
    */
   readonly lastTokenOf?: string | undefined;
 }

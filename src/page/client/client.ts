@@ -224,9 +224,9 @@ export class Client<H extends Handler = any, Result = ResultOf<H>> implements As
    * Returns the answer to one input piece by piece: the parts that the handler sends with `context.send`, in order, and
    * its result as the last item. Handlers that write send pieces of their text; those that take long send
    * `{ done, total }`; of others, the result is the only item. The request is sent when the stream is first read, and
-   * aborted when the loop is left. While the caller reads nothing, the handler waits. A `timeout` counts from the first read until the last part. If
-   * the worker is lost, the request is sent again; after a part was read, only if the handler has said how to go on
-   * after it.
+   * aborted when the loop is left. While the caller reads nothing, the handler waits. A `timeout` counts from the first
+   * read until the last part. If the worker is lost, the request is sent again; after a part was read, only if the
+   * handler has said how to go on after it.
    *
    * Reading throws what `predict` throws; `worker-lost` if the worker is lost after a part was read, and the handler has
    * not said how to go on; `invalid-input` if the stream is read twice.

@@ -31,8 +31,8 @@ export function ofLastToken(product: Uint8Array): Pieces {
   ];
 }
 
-/** Returns the same for a product by weights that were turned over: `Gemm` reads them as they are, and takes a matrix. */
-export function ofTurned(product: Uint8Array, weights: string): Pieces {
+/** Returns the same for a product by transposed weights: `Gemm` reads them as they are, and takes a matrix. */
+export function ofTransposed(product: Uint8Array, weights: string): Pieces {
   return [
     ...integers(INDEX, [-1], []),
     ...integers(SHAPE, [0, 1, -1], [3]),
