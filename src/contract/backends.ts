@@ -67,6 +67,14 @@ export function isSameCandidate(a: Candidate, b: Candidate | undefined): boolean
   return a.engine === b?.engine && a.name === b.name;
 }
 
+/**
+ * Returns whether a candidate computes every model correctly, so that there is nothing to compare it with: WASM, and
+ * plain JavaScript.
+ */
+export function isReference({ name }: Pick<Candidate, 'name'>): boolean {
+  return name === 'wasm' || name === 'cpu';
+}
+
 /** Returns a candidate's name with its number of threads, if it has one: `onnx/wasm with 2 threads`. */
 export function describeCandidate({ threads, ...candidate }: Candidate): string {
   const name = candidateName(candidate);

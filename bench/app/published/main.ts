@@ -21,7 +21,7 @@ interface Answer {
   readonly promptTokens?: number | undefined;
 }
 
-/** Answers a prompt, a recording or a text. @param maxNewTokens of a generated answer */
+/** Answers a prompt, a recording or a text. @param maxNewTokens of a generated answer: of a prompt's, also the least */
 type Ask = (input: string | Float32Array, maxNewTokens?: number) => Promise<Answer>;
 
 type Contender = (options: PublishedOptions) => Promise<Ask>;
@@ -37,7 +37,8 @@ const contenders: Readonly<Record<'ours' | 'transformers', Contender>> = {
     if (kind === 'speech') openTalk = () => client.openSequence() as never;
     return async (input, maxNewTokens) => {
       const given = typeof input === 'string' ? input : { samples: input, sampleRate: 16_000 };
-      const answer: unknown = await client.predict(given as never, maxNewTokens ? { params: { maxNewTokens } } : {});
+      const params = maxNewTokens ? { maxNewTokens, ...(kind === 'text' && { minNewTokens: maxNewTokens }) } : {};
+      const answer: unknown = await client.predict(given as never, { params });
       const { text, usage } = answer as { text?: string; usage?: { promptTokens: number; cachedTokens: number } };
       if (usage && usage.cachedTokens > 0) throw new Error('Ours has not run its whole prompt.');
       return { text, promptTokens: usage?.promptTokens };
@@ -61,7 +62,8 @@ const contenders: Readonly<Record<'ours' | 'transformers', Contender>> = {
       return async (input, max_new_tokens = 1) => {
         const encoding = tokenizer(input as string);
         const promptTokens = encoding.input_ids.data.length;
-        const found = await model.generate({ ...encoding, max_new_tokens, do_sample: false });
+        const tokens = { max_new_tokens, min_new_tokens: max_new_tokens };
+        const found = await model.generate({ ...encoding, ...tokens, do_sample: false });
         const ids = Array.from((found as { data: ArrayLike<bigint> }).data, Number).slice(promptTokens);
         return { text: tokenizer.decode(ids, { skip_special_tokens: true }), promptTokens };
       };

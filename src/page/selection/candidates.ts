@@ -36,14 +36,6 @@ export function whyProve(candidate: Candidate): string | undefined {
   }
 }
 
-/**
- * Returns whether a candidate computes every model correctly, so that there is nothing to compare it with: WASM, and
- * plain JavaScript.
- */
-export function isReference({ name }: Candidate): boolean {
-  return name === 'wasm' || name === 'cpu';
-}
-
 export interface Candidates {
   /** In the order in which to try them. */
   readonly candidates: readonly Candidate[];

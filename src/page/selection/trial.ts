@@ -5,6 +5,7 @@ import {
   type PowerPreference,
   describeCandidate,
   formatOfEngine,
+  isReference,
   isSameCandidate,
   type Backend,
   type Candidate,
@@ -16,7 +17,7 @@ import type { RemoteServer } from '../../contract/remote.js';
 import type { LargerRun, Opened, Sample } from '../../contract/wire.js';
 import { memoryOf } from '../../shared/memory.js';
 import type { Connection } from '../workers/connection.js';
-import { isReference, whyProve } from './candidates.js';
+import { whyProve } from './candidates.js';
 import { compareWithReference } from './comparison.js';
 import type { CompiledFiles } from './opening-workers.js';
 import { FailedPrecisions, type FailedPrecisionsOptions, type PartPrecisions } from './failed-precisions.js';

@@ -2,7 +2,13 @@ import { loadScript } from '../../shared/load-script.js';
 import type { Archive } from '../../contract/archive.js';
 import { archiveFor } from '../../contract/archive-parts.js';
 import type { Assessed } from '../../contract/assessment.js';
-import type { CandidateName, EngineName, PowerPreference, Probe } from '../../contract/backends.js';
+import {
+  candidateOf,
+  type CandidateName,
+  type EngineName,
+  type PowerPreference,
+  type Probe,
+} from '../../contract/backends.js';
 import type { HandlerClass, ModelInfo } from '../../contract/handler.js';
 import type {
   Comparison,
@@ -168,7 +174,7 @@ export class Host implements WorkerApi {
       this.#downloads.enter('compile', archive, format);
       await timed('open model', () => handlers.start(archive, Class, metrics));
       this.#downloads.enter('warm-up', archive, format);
-      const tried = await timed('prove', () => proveHandlers(handlers.open));
+      const tried = await timed('prove', () => proveHandlers(handlers.open, candidateOf(request.candidate)));
       // The model can answer. Its files are stored meanwhile.
       const storing = timed('store files', () => this.#downloads.stored());
       void storing.then(() => this.#options.emit({ type: 'stored' }));

@@ -1,5 +1,6 @@
 /** The proof of a backend for all of an archive's models: its own, and those of its nodes. */
 import type { Archive } from '../../contract/archive.js';
+import { isReference, type Candidate } from '../../contract/backends.js';
 import { hasModel } from '../../contract/archive-parts.js';
 import { shorten } from '../../contract/describe-value.js';
 import { atNode, TabServeError } from '../../contract/errors.js';
@@ -43,13 +44,14 @@ const proven = new WeakSet<OpenHandler>();
  * Runs each model for the first time: see `tryOut`. Golden answers of several models together prove them all; golden
  * examples of single models count only if every model has some. Otherwise the backend is not proven.
  */
-export async function proveHandlers(handlers: readonly OpenHandler[]): Promise<Tried> {
+export async function proveHandlers(handlers: readonly OpenHandler[], candidate: Candidate): Promise<Tried> {
   const tried: Tried[] = [];
+  const largest = isReference(candidate) ? MAX_REFERENCE_EXAMPLE : Infinity;
   const answers = await tryAnswers(handlers);
   if (answers > 0) handlers.forEach((opened) => proven.add(opened));
   for (const opened of withModels(handlers)) {
     const { handler, environment, archive } = opened;
-    const own = await at(opened, () => tryOut(handler, batchContext(environment, {}), archive));
+    const own = await at(opened, () => tryOut(handler, batchContext(environment, {}), archive, largest));
     if (own.golden > 0) proven.add(opened);
     tried.push(own);
   }
@@ -129,6 +131,13 @@ export async function measureHandlers(handlers: readonly OpenHandler[], budget: 
   return { median: Number(median.toFixed(3)), runs };
 }
 
+/**
+ * How many numbers the handler's example may have on a backend that computes every model correctly and compiles nothing
+ * for a run: those of a photo of 256 × 256. There a first run takes hardly longer than the next, so that one on 30 s of
+ * sound or a photo of 1024 × 1024 would make the visitor wait for seconds, and save nothing.
+ */
+const MAX_REFERENCE_EXAMPLE = 3 * 256 * 256;
+
 /** More runs would hardly change the median. */
 const MAX_RUNS = 25;
 
@@ -137,12 +146,14 @@ const MAX_RUNS = 25;
  * example, unless a golden example has its shapes, and the handler's inference does nothing but run the model: then the
  * backend is warm. A golden example of other dims than the config fixes (`engine.freeDimensions`) is left out, with a
  * warning, and proves nothing.
+ * @param largest the numbers that the handler's example may have; a larger one is left out
  * @throws `backend-wrong` with the measured error, if the outputs for a golden example are wrong; `backend-failed` if a
  *   run fails
  */
-export async function tryOut(handler: Handler, context: Context, archive: Archive): Promise<Tried> {
+export async function tryOut(handler: Handler, context: Context, archive: Archive, largest = Infinity): Promise<Tried> {
   const { golden, error, ran } = await reproduce(handler, context, archive);
-  const feeds = await handler.example?.(context);
+  const example = await handler.example?.(context);
+  const feeds = example && numbersOf(example) <= largest ? example : undefined;
   const { onlyRunsModel } = handler as { readonly onlyRunsModel?: boolean };
   const isWarm = feeds !== undefined && onlyRunsModel === true && ran.has(shapesOf(feeds as Tensors));
   const outputs =
@@ -192,6 +203,10 @@ function isOf(bytes: Uint8Array, path: string, model: GoldenModel | undefined): 
   if (!model) return false;
   const { tensors } = readSafetensors(bytes, path);
   return model.inputs.every(({ name }) => Object.hasOwn(tensors, `inputs/${name}`));
+}
+
+function numbersOf(feeds: Tensors): number {
+  return Object.values(feeds).reduce((sum, { dims }) => sum + dims.reduce((product, dim) => product * dim, 1), 0);
 }
 
 /** Returns the names, dtypes and dims of a model's inputs, in one text. */

@@ -72,11 +72,12 @@ export function canReadLazily(): boolean {
 
 /**
  * A file that looks like an array of its bytes, and reads only the parts that it is asked for. ONNX Runtime (1.30)
- * takes external data as an array, and uses its `byteLength`, and `subarray` once for each tensor. So the file is never
- * in memory as a whole.
+ * takes external data as an array, and uses its `byteLength`, and `subarray` once for each tensor, whose bytes it copies
+ * at once. So a part is freed when the next one is asked for, and the file is never in memory as a whole.
  */
 export class LazyBytes extends Uint8Array {
   readonly #blob: Blob;
+  #last: ArrayBuffer | undefined;
 
   constructor(blob: Blob) {
     super();
@@ -89,6 +90,22 @@ export class LazyBytes extends Uint8Array {
 
   override subarray(start: number, end: number): Uint8Array<ArrayBuffer> {
     const { FileReaderSync } = globalThis as unknown as { FileReaderSync: new () => FileReaderSync };
-    return new Uint8Array(new FileReaderSync().readAsArrayBuffer(this.#blob.slice(start, end)));
+    if (this.#last) free(this.#last);
+    this.#last = new FileReaderSync().readAsArrayBuffer(this.#blob.slice(start, end));
+    return new Uint8Array(this.#last);
   }
+}
+
+let closed: MessagePort | undefined;
+
+/**
+ * Frees a buffer: a closed port throws a message away, with what it carries. Without that, Chromium (156) keeps what
+ * `FileReaderSync` has returned until its next garbage collection, also behind `transfer()`: of weights, 200 MB and more.
+ */
+function free(buffer: ArrayBuffer): void {
+  if (!closed) {
+    closed = new MessageChannel().port1;
+    closed.close();
+  }
+  closed.postMessage(undefined, [buffer]);
 }
