@@ -60,7 +60,7 @@ export const SPECS = {
   'src/worker/text/': { node: ['endless-files'], wasm: ['text', 'hugging-face', 'generation'] },
   'src/worker/generation/': {
     node: ['structured'],
-    wasm: ['generation', 'pictures', 'recordings'],
+    wasm: ['generation', 'kept-tensors', 'pictures', 'recordings'],
     webgpu: ['generation', 'kept-tensors'],
   },
   'src/worker/outputs/': { wasm: ['detector', 'segmenter', 'ocr', 'text', 'real-models'] },
@@ -75,7 +75,7 @@ export const SPECS = {
     wasm: ['archives', 'downloads', 'hub', 'cache', 'two-layouts', 'hugging-face', 'fuzz'],
     node: ['docs', 'repositories'],
   },
-  'src/worker/tensors/': { wasm: ['engines', 'features'] },
+  'src/worker/tensors/': { wasm: ['engines', 'features', 'kept-tensors'], webgpu: ['kept-tensors'] },
   'src/worker/libraries/': { wasm: ['engines', 'confined'], packaging: ['built', 'restricted', 'size', 'tfjs'] },
   'src/server/': { node: ['serve', 'interop', 'interop-archives'], wasm: ['model-server'] },
   'src/server/http/openai/': { node: ['openai', 'openai-refusals', 'langchain'], wasm: ['openai', 'langchain'] },

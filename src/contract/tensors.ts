@@ -64,8 +64,8 @@ export interface OutputInfo extends Omit<TensorInfo, 'dtype'> {
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether the outputs that `OpenOptions.keeps` names stay on the GPU, if the session computes on one: as `GpuTensor`s,
-   * which the caller frees.
+   * Whether the caller frees the outputs. Those that `OpenOptions.keeps` names stay on the GPU, if the session computes
+   * on one, as `GpuTensor`s; on WASM, the memory of all of them is freed at once.
    * @default false: all outputs are plain data
    */
   readonly keep?: boolean;

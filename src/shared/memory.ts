@@ -10,9 +10,9 @@ const EMPTY_BYTES = 7e7;
  * while the model is opened in Chromium 156, above that of an empty engine, measured with SmolLM2-135M,
  * all-MiniLM-L6-v2 and bge-small-en. The part `published` of the benchmark compares it.
  */
-const WASM_COPIES: Readonly<Partial<Record<Precision, number>>> = { fp32: 2.2, q8: 3.2, fp16: 3.9, q4: 3 };
-/** What Whisper's first run takes, which is of 30 s of sound, measured with Whisper tiny and base. */
-const SOUND_BYTES = 2.5e8;
+const WASM_COPIES: Readonly<Partial<Record<Precision, number>>> = { fp32: 1.9, q8: 3.2, fp16: 3.9, q4: 3 };
+/** What Whisper takes beside that, with its merged decoder, measured with Whisper tiny and base in fp32 and q8. */
+const WHISPER_BYTES = 1.5e8;
 /** That of a precision that was not measured. */
 const USUAL_COPIES = 2.6;
 
@@ -26,7 +26,7 @@ interface Weights {
 /**
  * Returns about how many bytes of memory the files of a model take on a backend; undefined for a server, and if a size
  * is not known.
- * @param handler of the model, if its first run takes much
+ * @param handler of the model, if it is known
  */
 export function memoryOf(
   { name }: Pick<Candidate, 'name'>,
@@ -38,6 +38,6 @@ export function memoryOf(
   const copies = files.map(
     ({ precision, bytes }) => ((precision && WASM_COPIES[precision]) ?? USUAL_COPIES) * (bytes ?? NaN),
   );
-  const sum = Math.round(copies.reduce((total, one) => total + one, EMPTY_BYTES + (isWhisper ? SOUND_BYTES : 0)));
+  const sum = Math.round(copies.reduce((total, one) => total + one, EMPTY_BYTES + (isWhisper ? WHISPER_BYTES : 0)));
   return Number.isNaN(sum) ? undefined : sum;
 }

@@ -4,13 +4,13 @@ import { TabServeError } from '../../contract/errors.js';
 import type { DType, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
 import { fromFloat16 } from '../tensors/float16.js';
 import { gather } from '../tensors/gather.js';
-import { freeTensors } from '../tensors/gpu-memory.js';
 import { readLast, readTensor } from '../tensors/read-tensor.js';
+import { freeTensors, useTensors } from '../tensors/tensor-users.js';
 import { integers, stack, toFloats } from '../tensors/tensors.js';
 import { hasRows, type CacheTensor, type DecoderInterface } from './decoder-interface.js';
 import type { Embedder } from './embedder.js';
 import { canJoin, joinRows, type PaddingSide, type RowOfCache } from './join-rows.js';
-import { KeyValueCache, takeRows, useTensors } from './key-value-cache.js';
+import { KeyValueCache, takeRows } from './key-value-cache.js';
 
 /** The most that keys and values differ by whose tokens see the same, as a part of their size. */
 const TOLERANCE = 1e-3;
@@ -152,7 +152,7 @@ export class Decoder {
       const parts = states.map(({ past, tokenAxis }) => ({ tensor: cache.tensors[past.name]!, axis: tokenAxis! }));
       const taken = await gather(parts, [{ start: 0, length: 1 }]);
       try {
-        return await Promise.all(taken.map(async (tensor) => toFloats(await readTensor(tensor))));
+        return await Promise.all(taken.map(async (tensor) => toFloats(await readTensor(tensor)).slice()));
       } finally {
         freeTensors(taken);
       }
@@ -176,7 +176,10 @@ export class Decoder {
     const outputs = await this.#session.run(feeds, { signal, keep: true });
     try {
       const { crossAttentions } = this.#interface;
-      return await Promise.all(layers.map((layer) => readTensor(outputs[crossAttentions[layer]!]!)));
+      const read = await Promise.all(layers.map((layer) => readTensor(outputs[crossAttentions[layer]!]!)));
+      // The caller uses what is here already.
+      useTensors(read);
+      return read;
     } finally {
       freeTensors(Object.values(outputs));
     }

@@ -2,7 +2,7 @@
 import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { OutputInfo, Session, Tensor, TensorInfo, Tensors } from '../../contract/tensors.js';
-import { freeTensors } from '../tensors/gpu-memory.js';
+import { freeTensors } from '../tensors/tensor-users.js';
 import { toFloat16 } from '../tensors/float16.js';
 import { integers } from '../tensors/tensors.js';
 import { ones } from './decoder.js';

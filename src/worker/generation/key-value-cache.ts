@@ -1,12 +1,12 @@
-import type { Tensor, Tensors } from '../../contract/tensors.js';
-import { bytesOf, freeTensors } from '../tensors/gpu-memory.js';
-import { GpuTensor } from '../tensors/gpu-tensor.js';
+import type { Tensors } from '../../contract/tensors.js';
+import { bytesOf } from '../tensors/gpu-memory.js';
+import { freeTensors, useTensors } from '../tensors/tensor-users.js';
 import { gather, type Part, type Range } from '../tensors/gather.js';
 import type { DecoderInterface } from './decoder-interface.js';
 
 /**
  * The key–value cache of rows: what the model keeps of tokens that it has run. It is never changed: a run returns a new
- * one. On a GPU, its tensors stay there until each user has called `free`; whoever gets a cache from a function is one.
+ * one. Its tensors stay where they are until each user has called `free`; whoever gets a cache from a function is one.
  */
 export class KeyValueCache {
   /**
@@ -31,11 +31,6 @@ export class KeyValueCache {
   free(): void {
     freeTensors(Object.values(this.tensors));
   }
-}
-
-/** Adds a user to those tensors that are on a GPU. */
-export function useTensors(tensors: readonly Tensor[]): void {
-  for (const tensor of tensors) if (tensor instanceof GpuTensor) tensor.use();
 }
 
 /** Returns whether a cache can be made shorter: each of its tensors has one position for each token. */

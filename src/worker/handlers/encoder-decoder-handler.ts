@@ -8,7 +8,7 @@ import { Embedder, EMBED_TOKENS } from '../generation/embedder.js';
 import { Encoder, type EncoderReads } from '../generation/encoder.js';
 import { generate, NO_TOKEN, type Step } from '../generation/generate.js';
 import { checkLogits } from '../generation/logits.js';
-import { useTensors } from '../generation/key-value-cache.js';
+import { useTensors } from '../tensors/tensor-users.js';
 import { SharedSteps } from '../generation/shared-steps.js';
 import type { TextToTextSettings } from '../generation/text-to-text-settings.js';
 import { GenerationHandler } from './generation-handler.js';

@@ -2,9 +2,10 @@
 import { zeroData } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { Tensor } from '../../contract/tensors.js';
-import { elementSize, freeTensors, memoryOf } from './gpu-memory.js';
+import { elementSize, memoryOf } from './gpu-memory.js';
 import { GpuTensor } from './gpu-tensor.js';
 import { readTensor } from './read-tensor.js';
+import { freeTensors, useTensors } from './tensor-users.js';
 
 /** A tensor to make. Its dtype is that of the first piece; what no piece fills is zero. */
 export interface Assembly {
@@ -29,7 +30,7 @@ export interface Run {
 const WORD = 4;
 
 /**
- * Makes tensors of parts of others. Those whose parts are on a GPU are on it, too, and the caller frees them.
+ * Makes tensors of parts of others, which the caller frees. Those whose parts are on a GPU are on it, too.
  * @throws `device-lost`, `out-of-memory`, `inference-failed`
  */
 export async function assemble(assemblies: readonly Assembly[]): Promise<readonly Tensor[]> {
@@ -56,8 +57,10 @@ async function assembleHere({ dims, pieces }: Assembly): Promise<Tensor> {
   for (const [index, { runs }] of pieces.entries()) {
     const from = read[index]!.data as Float32Array;
     // One run that is all of it is a view: no copy is needed, because nobody changes the data of a tensor.
-    if (runs.length === 1 && runs[0]!.length === data.length)
+    if (runs.length === 1 && runs[0]!.length === data.length) {
+      useTensors([read[index]!]);
       return { dtype, dims, data: from.subarray(runs[0]!.from, runs[0]!.from + data.length) };
+    }
     for (const { from: start, to, length } of runs) data.set(from.subarray(start, start + length), to);
   }
   return { dtype, dims, data };

@@ -14,8 +14,8 @@ export interface Part {
 }
 
 /**
- * Returns tensors of these ranges of an axis, in this order. Copies of tensors on a GPU are on it, too, and the
- * caller frees them.
+ * Returns tensors of these ranges of an axis, in this order, which the caller frees. Copies of tensors on a GPU are on
+ * it, too.
  * @throws `device-lost`, `out-of-memory`, `inference-failed`
  */
 export async function gather(parts: readonly Part[], ranges: readonly Range[]): Promise<readonly Tensor[]> {

@@ -18,8 +18,3 @@ export function bytesOf({ dtype, dims }: Pick<Tensor, 'dtype' | 'dims'>): number
 export function elementSize(dtype: DType): number {
   return DTYPES[dtype].array?.BYTES_PER_ELEMENT ?? 0;
 }
-
-/** Frees those tensors that are on a GPU, for one of their users. */
-export function freeTensors(tensors: Iterable<Tensor>): void {
-  for (const tensor of tensors) if (tensor instanceof GpuTensor) tensor.free();
-}

@@ -1,7 +1,8 @@
-/** Runs language models on a GPU, as `window.generation`, and counts what is read back and what is not freed. */
+/** Runs language models, as `window.generation`, and counts what is read back from a GPU and what is not freed. */
 import type * as Ort from 'onnxruntime-web';
 import type { Context, Params } from '../../../src/contract/handler.js';
-import type { Session, Tensors } from '../../../src/contract/tensors.js';
+import type { Session, Tensor, Tensors } from '../../../src/contract/tensors.js';
+import { onnxWasm } from '../../../src/worker/engines/onnx-wasm.js';
 import { onnxWebgpu } from '../../../src/worker/engines/onnx-webgpu.js';
 import { KeptTensors } from '../../../src/worker/engines/onnx/kept-tensors.js';
 import type { chooseToken } from '../../../src/worker/generation/generate.js';
@@ -21,6 +22,8 @@ const counts = {
   live: new Set<object>(),
   /** Tensors that were given back more than once. */
   twice: 0,
+  /** Tensors in the worker's memory that runs have kept. */
+  kept: new Set<Tensor>(),
 };
 
 const { copyBufferToBuffer } = GPUCommandEncoder.prototype;
@@ -64,12 +67,17 @@ interface Opened {
   dispose(): Promise<void>;
 }
 
-async function open(name: string, models: Readonly<Record<string, string>>, config: Params = {}): Promise<Opened> {
+async function open(
+  name: string,
+  models: Readonly<Record<string, string>>,
+  config: Params = {},
+  load = onnxWebgpu,
+): Promise<Opened> {
   const root = `/test/models/generation/${name}/`;
   const bytes = async (path: string): Promise<Blob> => await (await fetch(root + path)).blob();
   const texts = ['tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'config.json'];
   const files = Object.fromEntries(await Promise.all(texts.map(async (path) => [path, await bytes(path)] as const)));
-  const engine = await onnxWebgpu({
+  const engine = await load({
     assets: `${location.origin}/node_modules/onnxruntime-web/dist/`,
     threads: 1,
     onLost: () => {},
@@ -90,6 +98,13 @@ async function open(name: string, models: Readonly<Record<string, string>>, conf
       const path = models[node]!;
       const session = await engine.open(createFiles({ [path]: await bytes(path) }), path, {}, options);
       sessions.push(session);
+      const run = session.run.bind(session);
+      session.run = async (feeds, options) => {
+        const outputs = await run(feeds, options);
+        if (options?.keep)
+          for (const tensor of Object.values(outputs)) if (!(tensor instanceof GpuTensor)) counts.kept.add(tensor);
+        return outputs;
+      };
       return session;
     },
   });
@@ -133,8 +148,16 @@ function onGpu(tensors: Tensors): string[] {
   return Object.keys(tensors).filter((name) => tensors[name] instanceof GpuTensor);
 }
 
+/** Returns how many tensors that runs have kept are still in the worker's memory. */
+function kept(): number {
+  for (const tensor of counts.kept) if (tensor.data.length === 0) counts.kept.delete(tensor);
+  return counts.kept.size;
+}
+
 export const generation = {
   open,
+  onWasm: (...[name, models, config]: Parameters<typeof open>) => open(name, models, config, onnxWasm),
+  kept,
   feeds,
   onGpu,
   read: () => counts.read,

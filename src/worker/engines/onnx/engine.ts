@@ -4,6 +4,7 @@ import type { EngineOptions } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import type { DType, RunOptions, Tensor, TensorDataMap, TensorInfo, Tensors } from '../../../contract/tensors.js';
 import { GpuTensor } from '../../tensors/gpu-tensor.js';
+import { ownTensors } from '../../tensors/tensor-users.js';
 import type { Engine, EngineEnvironment } from '../engine.js';
 import { engineError } from '../failure.js';
 import { type LoadedModel, Lock, LockedSession } from '../session.js';
@@ -161,9 +162,11 @@ function load(
         const ortFeeds = Object.fromEntries(Object.entries(feeds).map(([name, tensor]) => [name, toFeed(tensor)]));
         const results = await session.run(ortFeeds);
         if (memory) return await memory.outputsOf(results, options?.keep);
-        return Object.fromEntries(
+        const outputs = Object.fromEntries(
           Object.entries(results).map(([name, result]) => [name, toTensor(result as Ort.Tensor)]),
         );
+        if (options?.keep && provider === 'wasm') ownTensors(Object.values(outputs));
+        return outputs;
       } catch (cause) {
         memory?.fail();
         throw engineError('inference-failed', `ONNX Runtime could not run the model on ${provider}`, cause);

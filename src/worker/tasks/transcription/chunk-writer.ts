@@ -1,10 +1,10 @@
 /** Writes the text of a chunk of sound, window by window. */
 import type { Tensor, Tensors } from '../../../contract/tensors.js';
 import { NO_TOKEN, type Step } from '../../generation/generate.js';
-import { useTensors } from '../../generation/key-value-cache.js';
+
 import type { GenerateTools } from '../../generation/answer.js';
 import type { SegmentQuality } from '../../../contract/spoken-text.js';
-import { freeTensors } from '../../tensors/gpu-memory.js';
+import { freeTensors, useTensors } from '../../tensors/tensor-users.js';
 import { alignTokens, type Alignment } from './alignment.js';
 import { silenceOf } from './quality.js';
 import type { SpeechSettings } from './settings.js';
