@@ -1,7 +1,7 @@
 import { DTYPES } from '../../contract/dtypes.js';
 import { TabServeError } from '../../contract/errors.js';
 import type { DType, Tensor } from '../../contract/tensors.js';
-import { GpuTensor, type GpuMemory } from './gpu-tensor.js';
+import type { GpuMemory, GpuTensor } from './gpu-tensor.js';
 
 /** Returns the memory of a tensor that a session has made. @throws `handler-failed` for one that is lent */
 export function memoryOf({ memory, dims }: GpuTensor): GpuMemory {
