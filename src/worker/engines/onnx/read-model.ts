@@ -33,10 +33,10 @@ export async function readModel(
   const isLazy = provider === 'wasm' && canReadLazily();
   const url = files.url?.(path);
   const ownPath = url && (await pathOf?.(url, given.size));
-  const file =
-    lastTokenOf !== undefined && ownPath === undefined ? await onlyLast(given, lastTokenOf, provider) : given;
-  const graph = isLazy || ownPath !== undefined ? await readGraph(file) : undefined;
-  const model = graph ?? (await bytesOf(file));
+  const graph = isLazy || ownPath !== undefined ? await readGraph(given) : undefined;
+  const file = graph ? new Blob([graph]) : given;
+  const isChanged = lastTokenOf !== undefined && ownPath === undefined;
+  const model = await bytesOf(isChanged ? await onlyLast(file, lastTokenOf, provider) : file);
   const signature = readSignature(model, path);
   const locations = readExternalData(model);
   if (provider === 'webgl' && locations.length > 0)
@@ -46,7 +46,7 @@ export async function readModel(
   const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
   const externalData = await Promise.all([
     ...locations.map(async (location) => open(location, await files.blob(besideModel(path, location)))),
-    ...(graph ? [open(OWN_FILE, file)] : []),
+    ...(graph ? [open(OWN_FILE, given)] : []),
   ]);
   return { ...signature, model, externalData };
 }

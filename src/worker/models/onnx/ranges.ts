@@ -3,6 +3,8 @@ import { readVarint } from './protobuf.js';
 
 /** How much of a file is read at once: little where something was left out, and twice as much each time where not. */
 const [MIN_WINDOW, MAX_WINDOW] = [2 ** 12, 2 ** 17];
+/** A file of this size is read at once: a place takes a browser as long to read as a megabyte. */
+const MAX_WHOLE = 2 ** 22;
 /** The maximum number of bytes of a field's tag, and of its length. */
 const MAX_VARINT_BYTES = 10;
 
@@ -32,10 +34,11 @@ export class WindowReader {
   async read({ from, to }: Range): Promise<Uint8Array> {
     const read = this.#from + this.#window.length;
     if (from < this.#from || to > read) {
+      const isWhole = this.#file.size <= MAX_WHOLE;
       this.#bytes = from <= read ? Math.min(2 * this.#bytes, MAX_WINDOW) : MIN_WINDOW;
-      const end = Math.max(to, from + this.#bytes);
-      this.#window = new Uint8Array(await this.#file.slice(from, end).arrayBuffer());
-      this.#from = from;
+      this.#from = isWhole ? 0 : from;
+      const end = isWhole ? this.#file.size : Math.max(to, from + this.#bytes);
+      this.#window = new Uint8Array(await this.#file.slice(this.#from, end).arrayBuffer());
     }
     return this.#window.subarray(from - this.#from, to - this.#from);
   }
