@@ -38,7 +38,7 @@ export async function handlersOf(source: Source, config: Json, chosen: string | 
   const architecture = architectureOf(config);
   const ownHandler = chosen === undefined ? await handlerOfRepository(source, config) : handlerByName(source, config);
   const uncompared = uncomparedOf(architecture);
-  const isOpen = chosen !== undefined || uncompared === undefined || hasOwnCode(config);
+  const isOpen = chosen !== undefined || uncompared === undefined;
   const likelyHandler = isOpen ? undefined : handlerOfTask(ownHandler);
   return {
     handler: chosen ?? (likelyHandler === undefined ? ownHandler : architecture),
@@ -59,7 +59,7 @@ async function handlerOfRepository(source: Source, config: Json): Promise<string
   if (mayBeOfSentences(found) && (await source.has(SENTENCES))) return 'text_feature_extractor';
   if (found !== architecture || !architecture.endsWith('Model') || knownArchitecture(architecture)) return found;
   // The model's own inputs and outputs say more of a class that is not known.
-  if (!isCompared(architecture) && !hasOwnCode(config)) return found;
+  if (!isCompared(architecture)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;
   return isText ? 'text_feature_extractor' : 'image_feature_extractor';
@@ -132,11 +132,6 @@ export function contradictionOf(
 function uncomparedOf(architecture: string | undefined): string | undefined {
   if (architecture === undefined || isCompared(architecture)) return undefined;
   return `No test of TabServe compares the class ${architecture} with Python: compare some answers of your own. Those that are compared: docs/tasks.md.`;
-}
-
-/** Returns whether a repository names code of its own. Some name none there: `{}` or null. */
-function hasOwnCode({ auto_map: classes }: Json): boolean {
-  return isRecord(classes) && Object.keys(classes).length > 0;
 }
 
 /** Returns a handler's name if it is a built-in one, rather than the architecture's own name. */
