@@ -439,3 +439,35 @@ test('a large model, whose weights are read one by one, computes what it compute
   expect(answers[0]).toMatch(/\d\.\d+,/);
   expect(answers[1]).toBe(answers[0]);
 });
+
+test('weights of a large model go to the GPU one by one: it computes what WASM does, with JSPI and without @full', async ({
+  open,
+  backend,
+}) => {
+  test.skip(backend !== 'webgpu', 'it is about WebGPU');
+  test.slow();
+  const page = await open();
+  const answers = await page.evaluate(async () => {
+    const { load, connect } = window.tabserve;
+    const model = await (await fetch('/test/models/moderation/model.onnx')).blob();
+    const large = new File([model, Uint8Array.of(50, 128, 128, 192, 7), new Uint8Array(15 * 2 ** 20)], 'model.onnx');
+    const input = { data: Float32Array.from({ length: 3 * 224 * 224 }, (_, at) => Math.abs(Math.sin(at))) };
+    const answers = [];
+    for (const [worker, file, backend] of [
+      [undefined, new File([model], 'model.onnx'), 'onnx/wasm'],
+      [undefined, large, 'onnx/webgpu'],
+      [window.workers.noJspi, large, 'onnx/webgpu'],
+    ] as const) {
+      const options = { handler: 'base_handler', backends: [backend] } as const;
+      const client = worker ? connect(worker, { ...options, model: file }) : await load(file, options);
+      await client.initialize();
+      const answer = (await client.predict({ ...input, dims: [224, 224, 3] } as never)) as object;
+      answers.push(Object.values(answer).map(({ data }: { data: Float32Array }) => [...data]));
+      await client.dispose();
+    }
+    return answers;
+  });
+  const [onWasm, ...onGpu] = answers.map((outputs) => outputs.flat());
+  expect(onWasm!.length).toBeGreaterThan(0);
+  for (const numbers of onGpu) expect(numbers).toEqual(onWasm!.map((value) => expect.closeTo(value, 4)));
+});

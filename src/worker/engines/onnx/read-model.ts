@@ -15,10 +15,13 @@ export interface SessionSource extends Signature {
   readonly externalData: NonNullable<InferenceSession.SessionOptions['externalData']>;
 }
 
+/** WebNN takes parts of a file in another way, and WebGL none. */
+const READ_LAZILY: readonly ProviderName[] = ['wasm', 'webgpu'];
+
 /**
- * Reads a model. On WASM, a large model's weights are given to ONNX Runtime as external data, which it reads straight
- * to where it computes: given as one piece, the model is in memory four times while it loads, as the file, as ONNX
- * Runtime's copy of it, as the parsed file, and as weights.
+ * Reads a model. On WASM and WebGPU, a large model's weights are given to ONNX Runtime as external data, which it reads
+ * straight to where it computes: given as one piece, the model is in memory four times while it loads, as the file, as
+ * ONNX Runtime's copy of it, as the parsed file, and as weights, and most of it stays there.
  * Under Node, ONNX Runtime reads a large model's file itself, as it is.
  * @param lastTokenOf see `OpenOptions`
  * @throws `model-not-found`, `model-format`, `unsupported`; `backend-failed` on WebGL, which cannot load external data
@@ -30,7 +33,7 @@ export async function readModel(
   lastTokenOf?: string,
 ): Promise<SessionSource> {
   const given = await files.blob(path);
-  const isLazy = provider === 'wasm' && canReadLazily();
+  const isLazy = READ_LAZILY.includes(provider) && canReadLazily();
   const url = files.url?.(path);
   const ownPath = url && (await pathOf?.(url, given.size));
   const graph = isLazy || ownPath !== undefined ? await readGraph(given) : undefined;
