@@ -37,6 +37,11 @@ test('the handler of a row is the one that the repository names', async () => {
     const { manifest } = await fetchArchive(filesOf(repository), { fetch, handlerClass: loadHandler });
     if (manifest.model.handler !== task) different.push([repository, manifest.model.handler, task]);
   }
-  // A language model, whose URL alone says that it ranks.
-  expect(different).toEqual([['qwen3-reranker', 'text_generator', 'text_reranker']]);
+  // Their URLs alone say that they rank texts, or make vectors.
+  expect(different).toEqual([
+    ['jina-embeddings-v2-small-en', 'fill_mask', 'text_feature_extractor'],
+    ['qwen3-reranker', 'text_generator', 'text_reranker'],
+    ['jina-reranker-v1-tiny-en', 'text_feature_extractor', 'text_reranker'],
+    ['gte-multilingual-reranker-base', 'text_classifier', 'text_reranker'],
+  ]);
 });

@@ -1,6 +1,6 @@
 /** Which handler a repository is for. */
 import type { Archive } from '../../../contract/archive.js';
-import { architectureOf, type Json } from '../../../shared/hugging-face.js';
+import { architectureOf, labelCountOf, type Json } from '../../../shared/hugging-face.js';
 import { isRecord } from '../../../shared/schema.js';
 import { knownArchitecture } from '../../tasks/architectures.js';
 import { isCompared } from '../../tasks/compared.js';
@@ -14,11 +14,11 @@ import { timmConfigOf, timmHandlerOf } from './timm.js';
 /** What repositories of sentence-transformers have. */
 const SENTENCES = 'modules.json';
 /**
- * How language models that were trained to make vectors are named, such as Qwen3-Embedding. Their config.json names the
- * class of a model that writes, and converted ones have no modules.json.
+ * How models are named that were trained to make vectors, such as Qwen3-Embedding and jina-embeddings-v2. Their
+ * config.json may name the class of a model that writes, or fills masks, and converted ones have no modules.json.
  */
-const EMBEDDING = /-embed(ding)?(-|$)/i;
-/** The same for those that rank texts, such as Qwen3-Reranker. */
+const EMBEDDING = /-embed(dings?)?(-|$)/i;
+/** The same for those that rank texts, such as Qwen3-Reranker. jina-reranker-v1 names the class without its head. */
 const RERANKER = /-rerank(er)?(-|$)/i;
 
 /** What a repository and the caller say of its handler. */
@@ -50,8 +50,8 @@ export async function handlersOf(source: Source, config: Json, chosen: string | 
 
 /**
  * Returns the name of the handler for a repository. One of sentence-transformers may name any architecture, such as the
- * one that it was trained as, and so may a language model whose name says that it makes vectors, or ranks texts. If a
- * model has no head, its inputs say whether it is one of texts or of images.
+ * one that it was trained as, and so may one whose name says that it makes vectors, or ranks texts. If a model has no
+ * head, its inputs say whether it is one of texts or of images.
  */
 async function handlerOfRepository(source: Source, config: Json): Promise<string | undefined> {
   const architecture = architectureOf(config) ?? '';
@@ -62,14 +62,18 @@ async function handlerOfRepository(source: Source, config: Json): Promise<string
   if (!isCompared(architecture)) return found;
   const [isText, isImage] = await Promise.all([source.has(TOKENIZER), hasProcessor(source)]);
   if (isText === isImage) return found;
-  return isText ? 'text_feature_extractor' : 'image_feature_extractor';
+  if (isImage) return 'image_feature_extractor';
+  return RERANKER.test(modelNameOf(source.url)) ? 'text_reranker' : 'text_feature_extractor';
 }
 
-/** Returns the name of the handler by the class, and by the repository's name where it is of a language model. */
+/** Returns the name of the handler by the class, and by the repository's name where the class may be another task's. */
 function handlerByName({ url }: Pick<Source, 'url'>, config: Json): string | undefined {
   const found = handlerOf(config);
-  const name = found === 'text_generator' ? modelNameOf(url) : '';
-  return RERANKER.test(name) ? 'text_reranker' : EMBEDDING.test(name) ? 'text_feature_extractor' : found;
+  const name = modelNameOf(url);
+  const mayRank = found === 'text_generator' || (found === 'text_classifier' && labelCountOf(config) === 1);
+  if (mayRank && RERANKER.test(name)) return 'text_reranker';
+  const mayEmbed = found === 'text_generator' || found === 'fill_mask';
+  return mayEmbed && EMBEDDING.test(name) ? 'text_feature_extractor' : found;
 }
 
 /** Returns whether a repository with that handler may be one of sentence-transformers that makes vectors. */

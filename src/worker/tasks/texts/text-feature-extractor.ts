@@ -30,6 +30,9 @@ const SENTENCE = 'sentence_embedding';
  */
 const PROJECTED = 'text_embeds';
 
+/** The output of transformers' heads. */
+const LOGITS = 'logits';
+
 /** A layer in `handler.dense`. */
 interface LayerConfig {
   readonly weights: string;
@@ -129,7 +132,7 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
 
   /**
    * Opens the model, checks its output and reads the layers of `dense`.
-   * @throws `model-config` if the output cannot hold features, or if there is no prompt of the name `prompt`;
+   * @throws `model-config` if the output holds no features, or if there is no prompt of the name `prompt`;
    *   `model-format`
    */
   override async initialize(context: Context): Promise<void> {
@@ -141,7 +144,13 @@ export class TextFeatureExtractor extends TextHandler<Embedding, unknown, TextIn
     const whole = this.model.outputs.find(({ name }) => name === SENTENCE) ?? ownVector(this.model.outputs, config);
     if (whole && outputName === undefined && pooling === undefined) this.outputInfo = whole;
     this.outputInfo = floatOutput(this.outputInfo, this.model.outputs, this.config, 'last_hidden_state');
-    if (this.outputInfo.name === PROJECTED) this.#usual = 'cls';
+    const { name } = this.outputInfo;
+    if (name === LOGITS && outputName === undefined)
+      throw new TabServeError(
+        'model-config',
+        `handler.outputName: the output "${LOGITS}" holds scores, such as of words or of a pair of texts, and no features. Set the option handler to what the model was exported for (fill_mask, text_classifier, text_reranker), or name an output in handler.outputName.`,
+      );
+    if (name === PROJECTED) this.#usual = 'cls';
     this.#promptOf(this.config['prompt'] as string | undefined, 'model-config');
     if (
       this.#usual === 'mean' &&

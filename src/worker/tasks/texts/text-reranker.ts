@@ -60,8 +60,9 @@ export interface RankedText {
  * sentence-transformers names its own `activation`.
  *
  * A language model, such as Qwen3-Reranker, reads the prompt of that model's card, and its number is the logit of "yes"
- * minus that of "no". What the texts of a query have in common runs once. A repository of a language model is opened so
- * if its name says that it ranks (`Qwen3-Reranker-0.6B-ONNX`).
+ * minus that of "no". What the texts of a query have in common runs once.
+ *
+ * A repository is opened so if its name says that it ranks (`Qwen3-Reranker-0.6B-ONNX`, `jina-reranker-v1-turbo-en`).
  * @sample { "input": { "query": "How do I get a new password?", "texts": ["You can return an article within 30
  *   days.", "Your password is reset by a link in an e-mail.", "We deliver to all countries of the EU."] } }
  * @input `{ query, texts }`

@@ -188,6 +188,8 @@ ENDINGS = {
     "classify": ["ForSequenceClassification"], "tokens": ["ForTokenClassification"], "answer": ["ForQuestionAnsweringSimple", "ForQuestionAnswering"],
     "fill-mask": ["ForMaskedLM", "WithLMHeadModel"], "vectors": ["Model"],
 }
+# A name with `embeddings` says that a model makes vectors.
+RENAMED = {"fill-mask-jina-embeddings-v3": "fill-mask-jina-v3"}
 # What `small` gives, and these configs refuse.
 REFUSED = {"Funnel": ["num_hidden_layers", "num_attention_heads", "hidden_size", "intermediate_size"], "XLNet": ["max_position_embeddings"], "ProphetNet": ["num_hidden_layers"]}
 # Models with token_type_ids.
@@ -212,6 +214,7 @@ def family_models(kind, outputs, names, fields={}, more={}):
         if model_class is None or model_class.__name__ in names or name in WRONG.get(kind, []):
             continue
         repository = f"{kind}-{kebab(name)}"
+        repository = RENAMED.get(repository, repository)
         tokenizer = tokenizer_for(name, tokens)
         config_class = functools.partial(without, wrapped(name, getattr(transformers, name + "Config", model_class.config_class)), REFUSED.get(name, []))
         model = spread(model_class._from_config(small(config_class, tokens, **fields, **own), attn_implementation="eager"), scale=SCALES.get(name, 0.3))

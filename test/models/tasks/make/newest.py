@@ -6,6 +6,7 @@ import halves
 import newest_detectors
 import newest_instances
 import newest_sams
+import published_gte
 import text_classifier
 import text_generator
 import token_classifier
@@ -20,6 +21,7 @@ def make():
     answers("text_feature_extractor", rows)
     answers("text_feature_extractor", bare_texts.writer_rows({one["architecture"] for one in rows}))
     answers("image_feature_extractor", bare_images.newest_rows())
+    published_gte.make_rows()
     text_generator.make()
     halves.make()
     answers("object_detector", newest_detectors.newest_rows())

@@ -85,6 +85,21 @@ test('text features: the output sentence_embedding is the vector, unless the con
   expect(await vector({ outputName: 'token_embeddings' })).toEqual([2, 2]);
 });
 
+test('text features: scores of a head are none, unless the config names them', async () => {
+  const open = async (handler: object = {}) =>
+    await createTestHandler(TextFeatureExtractor, {
+      inputs: [integers('input_ids')],
+      outputs: { logits: f32([1, 2], [3, 4]) },
+      files: { 'tokenizer.json': tokenizer('Right') },
+      config: { handler: { normalize: false, ...handler } },
+    });
+  await expect(open()).rejects.toMatchObject({
+    code: 'model-config',
+    message: expect.stringContaining('Set the option handler to what the model was exported for'),
+  });
+  expect([...((await (await open({ outputName: 'logits' })).predict('good film')) as Embedding)]).toEqual([3, 4]);
+});
+
 test('text features: texts of different lengths are not padded for a model without attention_mask', async () => {
   const handler = await createTestHandler(TextFeatureExtractor, {
     inputs: [integers('input_ids')],

@@ -287,6 +287,24 @@ test('the handler that a language model’s name says is no contradiction', asyn
   expect((await read(config, { handler: 'text_reranker' }, url)).archive.contradiction).toBeUndefined();
 });
 
+test('a repository’s name says that its model ranks texts, or makes vectors, whatever class it was trained as', async () => {
+  const { 'config.json': fields, ...others } = bert;
+  const handlerOf = async (architecture: string, name: string, more: object = {}) => {
+    const config = { ...fields, architectures: [architecture], ...more };
+    const { archive } = await read({ ...others, 'config.json': config }, {}, `https://huggingface.co/a/${name}`);
+    return archive.manifest.model.handler;
+  };
+  const one = { id2label: { 0: 'LABEL_0' } };
+  expect(await handlerOf('JinaBertForMaskedLM', 'jina-embeddings-v2-base-de')).toBe('text_feature_extractor');
+  expect(await handlerOf('JinaBertForMaskedLM', 'jina-bert-v2-base')).toBe('fill_mask');
+  expect(await handlerOf('NewForSequenceClassification', 'gte-multilingual-reranker-base', one)).toBe('text_reranker');
+  expect(await handlerOf('NewForSequenceClassification', 'gte-sentiment', one)).toBe('text_classifier');
+  // Of several labels, each has a score.
+  expect(await handlerOf('NewForSequenceClassification', 'gte-reranker-labels')).toBe('text_classifier');
+  expect(await handlerOf('JinaBertModel', 'jina-reranker-v1-turbo-en')).toBe('text_reranker');
+  expect(await handlerOf('JinaBertModel', 'German_Semantic')).toBe('text_feature_extractor');
+});
+
 test("processor_config.json of transformers 5: its parts are the processors' files", async () => {
   const { 'preprocessor_config.json': fields, ...others } = vit;
   const { archive, asked } = await read({ ...others, 'processor_config.json': { image_processor: fields } });
