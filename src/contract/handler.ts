@@ -183,7 +183,7 @@ export interface Handler {
   handle(data: readonly never[], context: Context): Promise<readonly unknown[]>;
   /**
    * Returns the input of one row for a warm-up run. It shows whether a backend can run the model, and makes the first
-   * request faster.
+   * request faster. A large one is left out on WASM, if nothing else could run the model.
    * @param node the name of a node whose model the handler has opened with `context.open`: the input is for that model
    */
   example?(context: Context, node?: string): Tensors | undefined | Promise<Tensors | undefined>;

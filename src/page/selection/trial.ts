@@ -79,14 +79,17 @@ export class Trial {
 
   /**
    * @param budget milliseconds that measuring may take; undefined if the candidate is not to be measured
+   * @param isLast whether no other candidate follows
    * @throws `backend-failed` if it cannot run the model or must be proven and cannot be; `backend-wrong` with the
    *   measured error
    */
-  async run(wanted: Candidate, worker: Connection, budget: number | undefined): Promise<Contender> {
+  async run(wanted: Candidate, worker: Connection, budget: number | undefined, isLast: boolean): Promise<Contender> {
     const { verdicts } = this.#options;
     this.#isLoaded = false;
     await this.#failed.recall(wanted, this.#archive);
-    const opened = await this.#open(worker, wanted, this.#failed.left(wanted, this.#options.archive));
+    const left = this.#failed.left(wanted, this.#options.archive);
+    const hasOthers = Object.values(left).some((one = []) => one.length > 1);
+    const opened = await this.#open(worker, wanted, left, isLast && !hasOthers && budget === undefined);
     // An engine that cannot start its threads runs with fewer.
     const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
     const precision = precisionOf(this.#archive, candidate.engine);
@@ -228,7 +231,7 @@ export class Trial {
   }
 
   /** @param precisions those that are wanted of each part's alternatives, best first */
-  async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions): Promise<Opened> {
+  async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions, isLast: boolean): Promise<Opened> {
     const { handler, assets, remote, powerPreference, download, onArchive, compiled } = this.#options;
     const name = candidateName(candidate);
     const { threads } = candidate;
@@ -245,7 +248,7 @@ export class Trial {
     this.#isLoaded = true;
     onArchive(this.#archive);
     for (const part of partsOf(this.#archive)) this.#logPrecision(candidate, part, precisions[part.node]);
-    return await worker.call(({ open }) => open({ ...start, archive: this.#archive, handler }));
+    return await worker.call(({ open }) => open({ ...start, archive: this.#archive, handler, isLast }));
   }
 
   /** Returns the model's hash and the engine's version; undefined if there is no hash, in an insecure context. */
@@ -271,7 +274,7 @@ export class Trial {
       reference: engine && { engine, name: 'wasm' },
       log,
       start,
-      open: async (second, reference) => void (await this.#open(second, reference, Object.fromEntries(same))),
+      open: async (second, reference) => void (await this.#open(second, reference, Object.fromEntries(same), true)),
     });
   }
 }

@@ -4,6 +4,7 @@ import { archiveFor } from '../../contract/archive-parts.js';
 import type { Assessed } from '../../contract/assessment.js';
 import {
   candidateOf,
+  isReference,
   type CandidateName,
   type EngineName,
   type PowerPreference,
@@ -174,7 +175,8 @@ export class Host implements WorkerApi {
       this.#downloads.enter('compile', archive, format);
       await timed('open model', () => handlers.start(archive, Class, metrics));
       this.#downloads.enter('warm-up', archive, format);
-      const tried = await timed('prove', () => proveHandlers(handlers.open, candidateOf(request.candidate)));
+      const isSpared = request.isLast && isReference(candidateOf(request.candidate));
+      const tried = await timed('prove', () => proveHandlers(handlers.open, isSpared));
       // The model can answer. Its files are stored meanwhile.
       const storing = timed('store files', () => this.#downloads.stored());
       void storing.then(() => this.#options.emit({ type: 'stored' }));

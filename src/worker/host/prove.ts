@@ -1,6 +1,5 @@
 /** The proof of a backend for all of an archive's models: its own, and those of its nodes. */
 import type { Archive } from '../../contract/archive.js';
-import { isReference, type Candidate } from '../../contract/backends.js';
 import { hasModel } from '../../contract/archive-parts.js';
 import { shorten } from '../../contract/describe-value.js';
 import { atNode, TabServeError } from '../../contract/errors.js';
@@ -43,10 +42,11 @@ const proven = new WeakSet<OpenHandler>();
 /**
  * Runs each model for the first time: see `tryOut`. Golden answers of several models together prove them all; golden
  * examples of single models count only if every model has some. Otherwise the backend is not proven.
+ * @param isSpared whether a large example is left out: nothing would follow from its run
  */
-export async function proveHandlers(handlers: readonly OpenHandler[], candidate: Candidate): Promise<Tried> {
+export async function proveHandlers(handlers: readonly OpenHandler[], isSpared = false): Promise<Tried> {
   const tried: Tried[] = [];
-  const largest = isReference(candidate) ? MAX_REFERENCE_EXAMPLE : Infinity;
+  const largest = isSpared ? MAX_SPARED_EXAMPLE : Infinity;
   const answers = await tryAnswers(handlers);
   if (answers > 0) handlers.forEach((opened) => proven.add(opened));
   for (const opened of withModels(handlers)) {
@@ -132,11 +132,11 @@ export async function measureHandlers(handlers: readonly OpenHandler[], budget: 
 }
 
 /**
- * How many numbers the handler's example may have on a backend that computes every model correctly and compiles nothing
- * for a run: those of a photo of 256 × 256. There a first run takes hardly longer than the next, so that one on 30 s of
- * sound or a photo of 1024 × 1024 would make the visitor wait for seconds, and save nothing.
+ * How many numbers the handler's example may have where nothing else could serve, on a backend that computes every model
+ * correctly and compiles nothing for a run: those of a photo of 256 × 256. A run on 30 s of sound or a photo of
+ * 1024 × 1024 would make the visitor wait for seconds, and the next one would be hardly faster for it.
  */
-const MAX_REFERENCE_EXAMPLE = 3 * 256 * 256;
+const MAX_SPARED_EXAMPLE = 3 * 256 * 256;
 
 /** More runs would hardly change the median. */
 const MAX_RUNS = 25;
@@ -153,7 +153,8 @@ const MAX_RUNS = 25;
 export async function tryOut(handler: Handler, context: Context, archive: Archive, largest = Infinity): Promise<Tried> {
   const { golden, error, ran } = await reproduce(handler, context, archive);
   const example = await handler.example?.(context);
-  const feeds = example && numbersOf(example) <= largest ? example : undefined;
+  const isLeftOut = example !== undefined && largest < Infinity && numbersOf(example) > largest;
+  const feeds = isLeftOut ? undefined : example;
   const { onlyRunsModel } = handler as { readonly onlyRunsModel?: boolean };
   const isWarm = feeds !== undefined && onlyRunsModel === true && ran.has(shapesOf(feeds as Tensors));
   const outputs =
@@ -205,8 +206,12 @@ function isOf(bytes: Uint8Array, path: string, model: GoldenModel | undefined): 
   return model.inputs.every(({ name }) => Object.hasOwn(tensors, `inputs/${name}`));
 }
 
+/** Returns how many numbers tensors have. What a class of the app gives its own `inference` beside them counts little. */
 function numbersOf(feeds: Tensors): number {
-  return Object.values(feeds).reduce((sum, { dims }) => sum + dims.reduce((product, dim) => product * dim, 1), 0);
+  const sizes = Object.values(feeds).map(({ dims = [1] }: Partial<Tensor>) =>
+    dims.reduce((size, dim) => size * dim, 1),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Returns the names, dtypes and dims of a model's inputs, in one text. */

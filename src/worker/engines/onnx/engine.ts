@@ -13,7 +13,7 @@ import { versionOf } from './files.js';
 import { checkFixed, checkNames, fixDimensions } from './free-dimensions.js';
 import type { KeptTensors } from './kept-tensors.js';
 import type { PlacementLog } from './placement-log.js';
-import { readModel, type SessionSource } from './read-model.js';
+import { LazyBytes, readModel, type SessionSource } from './read-model.js';
 
 type SessionParts = Pick<SessionSource, 'model' | 'externalData' | 'poolsPadding'>;
 type OutputLocations = Ort.InferenceSession.SessionOptions['preferredOutputLocation'];
@@ -137,6 +137,8 @@ async function createSession(
     });
   } catch (cause) {
     throw engineError('backend-failed', `ONNX Runtime could not load the model on ${build.provider}`, cause);
+  } finally {
+    for (const { data } of externalData as readonly { data?: unknown }[]) if (data instanceof LazyBytes) data.free();
   }
 }
 

@@ -16,7 +16,7 @@ export interface SessionSource extends Signature {
 }
 
 /** WebNN takes parts of a file in another way, and WebGL none. */
-const READ_LAZILY: readonly ProviderName[] = ['wasm', 'webgpu'];
+const READ_LAZILY: ReadonlySet<ProviderName> = new Set(['wasm', 'webgpu']);
 
 /**
  * Reads a model. On WASM and WebGPU, a large model's weights are given to ONNX Runtime as external data, which it reads
@@ -33,14 +33,14 @@ export async function readModel(
   lastTokenOf?: string,
 ): Promise<SessionSource> {
   const given = await files.blob(path);
-  const isLazy = READ_LAZILY.includes(provider) && canReadLazily();
+  const isLazy = READ_LAZILY.has(provider) && canReadLazily();
   const url = files.url?.(path);
   const ownPath = url && (await pathOf?.(url, given.size));
   const graph = isLazy || ownPath !== undefined ? await readGraph(given) : undefined;
   const file = graph ? new Blob([graph]) : given;
   const isChanged = lastTokenOf !== undefined && ownPath === undefined;
   const model = await bytesOf(isChanged ? await onlyLast(file, lastTokenOf, provider) : file);
-  const signature = readSignature(model, path);
+  const signature = readSignature(model, path, given.size);
   const locations = readExternalData(model);
   if (provider === 'webgl' && locations.length > 0)
     throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
@@ -93,9 +93,15 @@ export class LazyBytes extends Uint8Array {
 
   override subarray(start: number, end: number): Uint8Array<ArrayBuffer> {
     const { FileReaderSync } = globalThis as unknown as { FileReaderSync: new () => FileReaderSync };
-    if (this.#last) free(this.#last);
+    this.free();
     this.#last = new FileReaderSync().readAsArrayBuffer(this.#blob.slice(start, end));
     return new Uint8Array(this.#last);
+  }
+
+  /** Frees the last part. */
+  free(): void {
+    if (this.#last) free(this.#last);
+    this.#last = undefined;
   }
 }
 

@@ -34,10 +34,11 @@ const DTYPES = dtypesBy(({ onnx }) => [onnx]);
 
 /**
  * Reads the signature of an ONNX model; `name` is what messages call it.
+ * @param size of the file, of which the bytes may be the graph alone
  * @throws `model-format` if the bytes are not an ONNX model, or only a part of one; `unsupported` if an input or output
  *   is not a tensor.
  */
-export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
+export function readSignature(bytes: Uint8Array, name = 'The file', size = bytes.length): Signature {
   const properties: (readonly [key: string, value: string])[] = [];
   let graph: Uint8Array | undefined;
   let version = 0;
@@ -57,9 +58,9 @@ export function readSignature(bytes: Uint8Array, name = 'The file'): Signature {
     }
   } catch (cause) {
     if (cause instanceof TabServeError) throw cause;
-    throw damaged(bytes, name, cause);
+    throw damaged(size, name, cause);
   }
-  throw damaged(bytes, name);
+  throw damaged(size, name);
 }
 
 function readGraph(graph: Uint8Array): Pick<Signature, 'inputs' | 'outputs'> {
@@ -125,9 +126,9 @@ function readDim(dim: Field | undefined): number | string | null {
   return null;
 }
 
-function damaged(bytes: Uint8Array, name: string, cause?: unknown): TabServeError {
-  const why = bytes.length === 0 ? 'it is empty' : 'it is damaged, incomplete, or another kind of file';
-  return new TabServeError('model-format', `${name} has ${bytes.length} bytes and is not an ONNX model: ${why}.`, {
+function damaged(size: number, name: string, cause?: unknown): TabServeError {
+  const why = size === 0 ? 'it is empty' : 'it is damaged, incomplete, or another kind of file';
+  return new TabServeError('model-format', `${name} has ${size} bytes and is not an ONNX model: ${why}.`, {
     cause,
   });
 }

@@ -15,7 +15,7 @@ import type { Archive } from '../../../../src/contract/archive.ts';
 import { precisionOf } from '../../../../src/contract/archive-parts.ts';
 import { BROWSER_CANDIDATES, type BackendName, type Candidate, type Probe } from '../../../../src/contract/backends.ts';
 import { HUB_PRECISIONS as PRECISIONS, type Precision } from '../../../../src/contract/precisions.ts';
-import type { StartRequest } from '../../../../src/contract/wire.ts';
+import type { OpenRequest, StartRequest } from '../../../../src/contract/wire.ts';
 import { openLocally } from '../../../../src/tools/cli/local-model.ts';
 import { fetchArchive } from '../../../../src/worker/models/archive.ts';
 import { fetchModel, type ModelOptions } from '../../../../src/worker/models/model-files.ts';
@@ -187,13 +187,13 @@ async function loads(name: BackendName, options: Partial<TrialOptions>): Promise
     (candidate, precisions) => seen.push(`${candidate} ${precisions.join(' ')}`),
     options,
   );
-  const { precision } = await trial.run({ engine: 'onnx', name }, worker, undefined);
+  const { precision } = await trial.run({ engine: 'onnx', name }, worker, undefined, false);
   return [...seen, `runs ${precision}`];
 }
 
 /** A trial whose workers load the first precision that is wanted. @param opened called when one has loaded it */
 function trialOf(
-  opened: (candidate: string, precisions: readonly Precision[]) => void,
+  opened: (candidate: string, precisions: readonly Precision[], isLast: boolean) => void,
   options: Partial<TrialOptions> = {},
 ): { trial: Trial; worker: Connection } {
   const wanted: StartRequest[] = [];
@@ -208,9 +208,9 @@ function trialOf(
       const node = inFile(from.nodes['a']!, 'a');
       return { ...from, nodes: Object.fromEntries(Object.keys(from.nodes).map((name) => [name, node])) };
     },
-    open() {
+    open({ isLast }: OpenRequest) {
       const { candidate, precisions } = wanted.at(-1)!;
-      opened(candidate, Object.values(precisions!)[0]!);
+      opened(candidate, Object.values(precisions!)[0]!, isLast);
       return { threads: 1, version: '0', golden: 0, error: 0, suspicion: undefined };
     },
     hash: () => 'hash',
@@ -249,6 +249,20 @@ function trialOf(
   });
   return { trial, worker };
 }
+
+test('a candidate is the last one where no other is left, and no other precision, and it is not measured', async () => {
+  const isLast = async (follows: boolean, budget?: number, options: Partial<TrialOptions> = {}) => {
+    const found: boolean[] = [];
+    const { trial, worker } = trialOf((_, __, isLast) => void found.push(isLast), options);
+    await trial.run({ engine: 'onnx', name: 'wasm' }, worker, budget, !follows);
+    return found;
+  };
+  const trusted = { engine: 'onnx', name: 'wasm', threads: 1, proof: 'none', precision: 'q8', skipped: [] } as const;
+  expect(await isLast(false)).toEqual([false]);
+  expect(await isLast(false, undefined, { trusted })).toEqual([true]);
+  expect(await isLast(true, undefined, { trusted })).toEqual([false]);
+  expect(await isLast(false, 100, { trusted })).toEqual([false]);
+});
 
 test('WASM checks another backend on the same file; the next worker of a proven backend takes the proven file', async () => {
   expect(await loads('webgpu', { verify: 'reference' })).toEqual([
@@ -292,10 +306,10 @@ test('what is measured is recorded for the number of threads that the engine cou
     saveExcluded: () => Promise.resolve(),
   };
   const { trial, worker } = trialOf(() => {}, { verdicts });
-  const { candidate } = await trial.run({ engine: 'onnx', name: 'wasm', threads: 2 }, worker, 100);
+  const { candidate } = await trial.run({ engine: 'onnx', name: 'wasm', threads: 2 }, worker, 100, false);
   expect(candidate).toEqual({ engine: 'onnx', name: 'wasm', threads: 1 });
   expect(saved).toEqual([candidate]);
-  expect((await trial.run({ engine: 'onnx', name: 'wasm' }, worker, 100)).candidate).toEqual({
+  expect((await trial.run({ engine: 'onnx', name: 'wasm' }, worker, 100, false)).candidate).toEqual({
     engine: 'onnx',
     name: 'wasm',
   });
@@ -312,15 +326,15 @@ test('a precision that is wrong is excluded on its candidate, as long as there i
   });
   expect(await trial.exclude(candidate, wrong)).toBe(false);
   for (let left = 2; left > 0; left--) {
-    await expect(trial.run(candidate, worker, undefined)).rejects.toBe(wrong);
+    await expect(trial.run(candidate, worker, undefined, false)).rejects.toBe(wrong);
     expect(await trial.exclude(candidate, new TabServeError('model-config', 'The app is at fault.'))).toBe(false);
     expect(await trial.exclude(candidate, wrong)).toBe(true);
   }
-  await expect(trial.run(candidate, worker, undefined)).rejects.toBe(wrong);
+  await expect(trial.run(candidate, worker, undefined, false)).rejects.toBe(wrong);
   // It was the last one: the candidate fails.
   expect(await trial.exclude(candidate, wrong)).toBe(false);
   fails = false;
-  expect((await trial.run({ engine: 'onnx', name: 'webgpu' }, worker, undefined)).precision).toBe('fp16');
+  expect((await trial.run({ engine: 'onnx', name: 'webgpu' }, worker, undefined, false)).precision).toBe('fp16');
   expect(asked).toEqual(['onnx/wasm q8 fp32 fp16', 'onnx/wasm fp32 fp16', 'onnx/wasm fp16', 'onnx/webgpu fp16 fp32']);
 });
 
@@ -328,7 +342,7 @@ test('an engine that cannot be loaded excludes no precision', async () => {
   const missing = new TabServeError('backend-failed', 'It could not be started.', { stage: 'load' });
   const candidate = { engine: 'onnx', name: 'wasm' } as const;
   const { trial, worker } = trialOf(() => raise(missing));
-  await expect(trial.run(candidate, worker, undefined)).rejects.toBe(missing);
+  await expect(trial.run(candidate, worker, undefined, false)).rejects.toBe(missing);
   expect(await trial.exclude(candidate, missing)).toBe(false);
 });
 
@@ -342,9 +356,9 @@ test("the next worker of a proven backend finds out again which precision of a w
     archive: { ...archive, alternatives: undefined as never },
     trusted,
   });
-  await expect(trial.run(candidate, worker, undefined)).rejects.toBe(wrong);
+  await expect(trial.run(candidate, worker, undefined, false)).rejects.toBe(wrong);
   expect(await trial.exclude(candidate, wrong)).toBe(true);
-  await trial.run(candidate, worker, undefined);
+  await trial.run(candidate, worker, undefined, false);
 });
 
 test('what computed wrongly is known at the next visit, until the archive says something else of the file', async () => {
@@ -368,9 +382,9 @@ test('what computed wrongly is known at the next visit, until the archive says s
       raise(precision === 'q8' ? error : undefined);
     };
     const { trial, worker } = trialOf(opened, { archive, verdicts, onExclude });
-    await trial.run({ ...candidate, threads: 2 }, worker, undefined).catch(async (thrown: TabServeError) => {
+    await trial.run({ ...candidate, threads: 2 }, worker, undefined, false).catch(async (thrown: TabServeError) => {
       expect(await trial.exclude({ ...candidate, threads: 2 }, thrown)).toBe(true);
-      await trial.run(candidate, worker, undefined);
+      await trial.run(candidate, worker, undefined, false);
     });
     return { tried, told };
   };

@@ -3,7 +3,6 @@
  * Python: `test/models/generation/make.py`.
  */
 import { expect, test } from '@playwright/test';
-import { candidateOf } from '../../../../../src/contract/backends.ts';
 import type { TextToTextParams } from '../../../../../src/worker/generation/text-to-text-settings.ts';
 import { proveHandlers } from '../../../../../src/worker/host/prove.ts';
 import { GENERATION } from '../../generation/models.ts';
@@ -24,7 +23,7 @@ for (const name of ['t5', 'bart', 'marian', 'nllb'])
   test(`${name}: the greedy answers of transformers, and its beams`, async () => {
     const { ask, spy, handlers } = await model(name);
     // A backend is proven with both models; there are no golden examples.
-    expect(await proveHandlers(handlers.open, candidateOf('onnx/wasm'))).toEqual({
+    expect(await proveHandlers(handlers.open)).toEqual({
       golden: 0,
       error: 0,
       suspicion: undefined,
