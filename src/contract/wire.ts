@@ -202,8 +202,8 @@ export interface OpenRequest extends StartRequest {
    * app.
    */
   readonly handler: string | undefined;
-  /** Whether nothing would take its place if it could not run: neither another backend nor another precision. */
-  readonly isLast: boolean;
+  /** Whether a large example is left out at load: nothing would follow from its run. */
+  readonly isSpared: boolean;
 }
 
 export interface Opened extends Tried {

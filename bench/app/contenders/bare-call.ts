@@ -20,7 +20,7 @@ export async function openBareCall(): Promise<(pixels: Float32Array) => Promise<
   const start = { candidate: 'onnx/wasm', assets: undefined, download: {} } as const;
   const loaded = await connection.call((worker) => worker.loadModel(archive, start));
   await connection.call((worker) =>
-    worker.open({ ...start, archive: loaded, handler: 'image_classifier', isLast: true }),
+    worker.open({ ...start, archive: loaded, handler: 'image_classifier', isSpared: true }),
   );
   let calls = 0;
   return async (pixels) => {

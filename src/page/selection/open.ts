@@ -160,7 +160,7 @@ async function openWith(workers: OpeningWorkers, opening: Opening): Promise<Open
       const close = (): void => worker.close(until.reason as TabServeError);
       until.addEventListener('abort', close);
       try {
-        const contender = await trial.run(candidate, worker, budget, candidate === candidates.at(-1));
+        const contender = await trial.run(candidate, worker, budget, !budget && candidate === candidates.at(-1));
         log(`${describeCandidate(contender.candidate)} runs${describe(contender)}.`, since);
         return contender;
       } catch (error) {

@@ -79,7 +79,7 @@ export class Trial {
 
   /**
    * @param budget milliseconds that measuring may take; undefined if the candidate is not to be measured
-   * @param isLast whether no other candidate follows
+   * @param isLast whether it is not measured, and no other candidate follows
    * @throws `backend-failed` if it cannot run the model or must be proven and cannot be; `backend-wrong` with the
    *   measured error
    */
@@ -88,8 +88,9 @@ export class Trial {
     this.#isLoaded = false;
     await this.#failed.recall(wanted, this.#archive);
     const left = this.#failed.left(wanted, this.#options.archive);
-    const hasOthers = Object.values(left).some((one = []) => one.length > 1);
-    const opened = await this.#open(worker, wanted, left, isLast && !hasOthers && budget === undefined);
+    // Nothing follows from a run where neither another backend nor another precision could take its place.
+    const isSpared = isLast && isReference(wanted) && Object.values(left).every((one) => !one?.[1]);
+    const opened = await this.#open(worker, wanted, left, isSpared);
     // An engine that cannot start its threads runs with fewer.
     const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
     const precision = precisionOf(this.#archive, candidate.engine);
@@ -148,9 +149,7 @@ export class Trial {
     const { verdicts, warn } = this.#options;
     const comparison = await this.#compare(candidate, connection, async () => runs);
     if ('unknown' in comparison)
-      return warn(
-        `${describeCandidate(candidate)} was proven on smaller inputs than these, and no comparison with WASM was possible: ${comparison.unknown}`,
-      );
+      return warn(`${describeCandidate(candidate)} was proven on smaller inputs alone: ${comparison.unknown}`);
     const { wrong } = comparison;
     const build = await this.#build(candidate, opened, connection);
     if (build !== undefined) {
@@ -231,7 +230,12 @@ export class Trial {
   }
 
   /** @param precisions those that are wanted of each part's alternatives, best first */
-  async #open(worker: Connection, candidate: Candidate, precisions: PartPrecisions, isLast: boolean): Promise<Opened> {
+  async #open(
+    worker: Connection,
+    candidate: Candidate,
+    precisions: PartPrecisions,
+    isSpared: boolean,
+  ): Promise<Opened> {
     const { handler, assets, remote, powerPreference, download, onArchive, compiled } = this.#options;
     const name = candidateName(candidate);
     const { threads } = candidate;
@@ -248,7 +252,7 @@ export class Trial {
     this.#isLoaded = true;
     onArchive(this.#archive);
     for (const part of partsOf(this.#archive)) this.#logPrecision(candidate, part, precisions[part.node]);
-    return await worker.call(({ open }) => open({ ...start, archive: this.#archive, handler, isLast }));
+    return await worker.call(({ open }) => open({ ...start, archive: this.#archive, handler, isSpared }));
   }
 
   /** Returns the model's hash and the engine's version; undefined if there is no hash, in an insecure context. */

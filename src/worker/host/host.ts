@@ -2,14 +2,7 @@ import { loadScript } from '../../shared/load-script.js';
 import type { Archive } from '../../contract/archive.js';
 import { archiveFor } from '../../contract/archive-parts.js';
 import type { Assessed } from '../../contract/assessment.js';
-import {
-  candidateOf,
-  isReference,
-  type CandidateName,
-  type EngineName,
-  type PowerPreference,
-  type Probe,
-} from '../../contract/backends.js';
+import type { CandidateName, EngineName, PowerPreference, Probe } from '../../contract/backends.js';
 import type { HandlerClass, ModelInfo } from '../../contract/handler.js';
 import type {
   Comparison,
@@ -175,8 +168,7 @@ export class Host implements WorkerApi {
       this.#downloads.enter('compile', archive, format);
       await timed('open model', () => handlers.start(archive, Class, metrics));
       this.#downloads.enter('warm-up', archive, format);
-      const isSpared = request.isLast && isReference(candidateOf(request.candidate));
-      const tried = await timed('prove', () => proveHandlers(handlers.open, isSpared));
+      const tried = await timed('prove', () => proveHandlers(handlers.open, request.isSpared));
       // The model can answer. Its files are stored meanwhile.
       const storing = timed('store files', () => this.#downloads.stored());
       void storing.then(() => this.#options.emit({ type: 'stored' }));

@@ -139,7 +139,7 @@ test('a browser that does not clone compiled code: the model opens all the same'
     candidate: 'onnx/wasm',
     archive,
     handler: undefined,
-    isLast: true,
+    isSpared: true,
     assets: undefined,
     download: {},
   });

@@ -148,7 +148,7 @@ test('engine, handler and archive are loaded side by side', async () => {
   const model = (await host.loadModel(loaded.value, start)) as { readonly value: Archive };
   // The engine that started before the config was there has the config's number of threads, and is the one that is
   // used.
-  const opened = await host.open({ ...start, archive: model.value, handler: undefined, isLast: true });
+  const opened = await host.open({ ...start, archive: model.value, handler: undefined, isSpared: true });
   expect(opened).toMatchObject({ ok: true, value: { threads: 2 } });
   expect(begun.filter((one) => one === 'engine')).toHaveLength(1);
 });
@@ -188,9 +188,9 @@ test('an engine that depends on the formats starts when the manifest has told th
 
 test('an engine that was started for another candidate is not used', async () => {
   const { host, environments } = world();
-  const other = await host.open({ ...start, candidate: 'onnx/webgpu', archive, handler: undefined, isLast: true });
+  const other = await host.open({ ...start, candidate: 'onnx/webgpu', archive, handler: undefined, isSpared: true });
   expect(other).toMatchObject({ ok: false, error: { code: 'backend-failed' } });
-  const opened = await host.open({ ...start, archive, handler: undefined, isLast: true });
+  const opened = await host.open({ ...start, archive, handler: undefined, isSpared: true });
   expect(opened).toMatchObject({ ok: true, value: { threads: 3 } });
   expect(environments).toHaveLength(1);
 });
