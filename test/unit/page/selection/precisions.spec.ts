@@ -250,18 +250,18 @@ function trialOf(
   return { trial, worker };
 }
 
-test('a large example is spared on WASM where no other backend is left, and no other precision, and nothing is measured', async () => {
-  const spared = async (follows: boolean, budget?: number, options: Partial<TrialOptions> = {}) => {
+test('a large example is spared on WASM alone, where no other backend is left, and no other precision', async () => {
+  const spared = async (isLast: boolean, options: Partial<TrialOptions> = {}, name: 'wasm' | 'webgpu' = 'wasm') => {
     const found: boolean[] = [];
     const { trial, worker } = trialOf((_, __, isSpared) => void found.push(isSpared), options);
-    await trial.run({ engine: 'onnx', name: 'wasm' }, worker, budget, !follows);
+    await trial.run({ engine: 'onnx', name }, worker, undefined, isLast);
     return found;
   };
   const trusted = { engine: 'onnx', name: 'wasm', threads: 1, proof: 'none', precision: 'q8', skipped: [] } as const;
-  expect(await spared(false)).toEqual([false]);
-  expect(await spared(false, undefined, { trusted })).toEqual([true]);
-  expect(await spared(true, undefined, { trusted })).toEqual([false]);
-  expect(await spared(false, 100, { trusted })).toEqual([false]);
+  expect(await spared(true)).toEqual([false]);
+  expect(await spared(true, { trusted })).toEqual([true]);
+  expect(await spared(false, { trusted })).toEqual([false]);
+  expect(await spared(true, { trusted: { ...trusted, name: 'webgpu' } }, 'webgpu')).toEqual([false]);
 });
 
 test('WASM checks another backend on the same file; the next worker of a proven backend takes the proven file', async () => {
