@@ -65,7 +65,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Whether the caller frees the outputs. Those that `OpenOptions.keeps` names stay on the GPU, if the session computes
-   * on one, as `GpuTensor`s; on WASM, the memory of all of them is freed at once.
+   * on one, as `GpuTensor`s; on WASM, the memory of all of them is freed with
+   * their last user, before any garbage collection.
    * @default false: all outputs are plain data
    */
   readonly keep?: boolean;

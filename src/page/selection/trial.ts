@@ -88,7 +88,7 @@ export class Trial {
     this.#isLoaded = false;
     await this.#failed.recall(wanted, this.#archive);
     const left = this.#failed.left(wanted, this.#options.archive);
-    // Nothing follows from a run where neither another backend nor another precision could take its place.
+    // Whether the first run fails changes nothing where neither another backend nor another precision could take over.
     const isSpared = isLast && isReference(wanted) && Object.values(left).every((one) => !one?.[1]);
     const opened = await this.#open(worker, wanted, left, isSpared);
     // An engine that cannot start its threads runs with fewer.

@@ -177,7 +177,7 @@ export class Decoder {
     try {
       const { crossAttentions } = this.#interface;
       const read = await Promise.all(layers.map((layer) => readTensor(outputs[crossAttentions[layer]!]!)));
-      // The caller uses what is here already.
+      // On WASM these are the outputs themselves, which the caller reads after they are freed here.
       useTensors(read);
       return read;
     } finally {

@@ -3,7 +3,7 @@ import { readVarint } from './protobuf.js';
 
 /** How much of a file is read at once: little where something was left out, and twice as much each time where not. */
 const [MIN_WINDOW, MAX_WINDOW] = [2 ** 12, 2 ** 17];
-/** A file of this size is read at once: a place takes a browser as long to read as a megabyte. */
+/** A smaller file is read as a whole: in a browser, each read takes about a millisecond, however short it is. */
 const MAX_WHOLE = 2 ** 22;
 /** The maximum number of bytes of a field's tag, and of its length. */
 const MAX_VARINT_BYTES = 10;
