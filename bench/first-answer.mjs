@@ -2,10 +2,8 @@
  * The section on the first answer: from the call until a model has answered once, at the first visit and at later ones
  * on a visitor's line, beside ONNX Runtime alone in a worker.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { inProfile } from './lib/profile.mjs';
 import { tell } from './lib/progress.mjs';
 import { atMost, over, row } from './lib/rows.mjs';
 import { median, pairs } from './lib/statistics.mjs';
@@ -58,13 +56,13 @@ export async function firstRows(chromium, options, url, { isQuick }) {
   const rounds = isQuick ? QUICK_ROUNDS : ROUNDS;
   const firstVisits = (contenders) =>
     inTurns(contenders, 0, rounds.cold, (work) =>
-      inProfile(chromium, options, undefined, async (context) => {
+      inProfile(chromium, options, async (context) => {
         await setTimeout(STARTUP_MS);
         return await onPage(context, url, work);
       }),
     );
   const laterVisits = (contenders) =>
-    inProfile(chromium, options, undefined, (context) =>
+    inProfile(chromium, options, (context) =>
       inTurns(contenders, WARM_UPS, rounds.warm, (work) => onPage(context, url, work)),
     );
   const rows = [];
@@ -102,18 +100,6 @@ async function inTurns(contenders, warmUps, rounds, visit) {
       if (round >= 0) samples[name].push(sample);
     }
   return samples;
-}
-
-/** Opens a browser with a profile on the disk, as a visitor has one. @param profile a fresh one if undefined */
-async function inProfile(chromium, options, profile, work) {
-  const folder = profile ?? mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
-  const context = await chromium.launchPersistentContext(folder, options);
-  try {
-    return await work(context);
-  } finally {
-    await context.close();
-    if (!profile) rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 async function onPage(context, url, { path, work }) {

@@ -1,11 +1,11 @@
 /**
  * The section on loading: what TabServe adds to reading a file and creating a session from it, in time and in memory.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeLargeModel } from './lib/large-model.mjs';
 import { peakRise } from './lib/process-memory.mjs';
+import { inProfile } from './lib/profile.mjs';
 import { tell } from './lib/progress.mjs';
 import { atMost, over, row as rowOf } from './lib/rows.mjs';
 import { median, pairs } from './lib/statistics.mjs';
@@ -67,18 +67,6 @@ export async function loadingRows(chromium, options, url, { isAlone }) {
     rows.push(...(raw ?? []), ...workerRows(engine, await measure(measureWorkers), raw?.at(-1).value));
   }
   return rows;
-}
-
-/** A visitor's browser keeps its caches on the disk; a private window would keep them in memory. */
-async function inProfile(chromium, options, work) {
-  const profile = mkdtempSync(join(tmpdir(), 'tabserve-bench-'));
-  const context = await chromium.launchPersistentContext(profile, options);
-  try {
-    return await work(context);
-  } finally {
-    await context.close();
-    rmSync(profile, { recursive: true, force: true });
-  }
 }
 
 /** Writes the models, whose weights are many and mean nothing, into a folder. */

@@ -4,8 +4,10 @@
  * without them is skipped.
  */
 import { existsSync, statSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watchPeak } from './lib/process-memory.mjs';
+import { inProfile } from './lib/profile.mjs';
 import { tell } from './lib/progress.mjs';
 import { atLeast, atMost, over, row } from './lib/rows.mjs';
 import { median, pairs } from './lib/statistics.mjs';
@@ -34,8 +36,14 @@ const THREADS = [1, 2];
 const TALK = 16;
 const CROWD = { answers: 4, tokens: 24, rounds: 3 };
 const NAMES = { ours: 'TabServe', transformers: 'transformers.js' };
-/** How often each contender opens a model, and how often it writes the answers by which tokens a second are told. */
-const TIMES = 3;
+/** How often each contender opens a model. */
+const VISITS = 3;
+/** How often each contender writes the answers by which tokens a second are told. */
+const RATES = 5;
+/** After its start with a fresh profile, Chromium prepares its page for new tabs, on both cores. */
+const STARTUP_MS = 2500;
+/** A page is left open for so long after a model was opened: its files are stored meanwhile. */
+const STORE_MS = 4000;
 /** The first words of prompts, a token each. */
 const FIRST = [
   'One',
@@ -52,14 +60,24 @@ const FIRST = [
   'Black',
   'White',
   'New',
+  'Old',
+  'Long',
+  'Good',
+  'Great',
+  'Big',
+  'Small',
+  'High',
+  'First',
 ];
 
 /**
- * @param {(backend: 'wasm') => Promise<import('@playwright/test').Browser>} launch
+ * @param {import('@playwright/test').BrowserType} chromium
+ * @param {import('@playwright/test').LaunchOptions} launchOptions
  * @param {string} url of the benchmark's server
  */
-export async function publishedRows(launch, url) {
-  const browser = await launch('wasm');
+export async function publishedRows(chromium, launchOptions, url) {
+  const browser = await chromium.launch(launchOptions);
+  const inFreshProfile = (work) => inProfile(chromium, launchOptions, work);
   try {
     const rows = [];
     for (const model of MODELS) {
@@ -70,7 +88,7 @@ export async function publishedRows(launch, url) {
       }
       const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
       for (const threads of THREADS) {
-        rows.push(...(await modelRows(browser, url, model, threads, bytes)));
+        rows.push(...(await modelRows({ browser, inFreshProfile, url }, model, threads, bytes)));
         // With 8 bits, each request runs alone, and each prompt as a whole.
         if (model.name === SMOL.name && model.dtype === 'fp32') rows.push(...(await turnRows(browser, url, threads)));
       }
@@ -96,12 +114,15 @@ async function photoRows(browser, url) {
   ];
 }
 
-async function modelRows(browser, url, model, threads, bytes) {
+async function modelRows({ browser, inFreshProfile, url }, model, threads, bytes) {
   const label = `published: ${model.name} ${model.dtype}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`;
   const found = { ours: [], transformers: [] };
-  for (let round = 0; round < TIMES; round++)
+  for (let round = 0; round < VISITS; round++)
     for (const name of round % 2 === 0 ? ['ours', 'transformers'] : ['transformers', 'ours']) {
-      const visited = await visit(browser, url, name, { ...model, threads, isAsked: round < model.rounds });
+      const visited = {
+        ...(await inFreshProfile((context) => visitTwice(context, url, name, { ...model, threads }))),
+        ...(await visit(browser, url, name, { ...model, threads, isAsked: round < model.rounds })),
+      };
       tell(`${label}, ${name}: ${JSON.stringify(visited)}`);
       found[name].push(visited);
     }
@@ -115,16 +136,17 @@ async function modelRows(browser, url, model, threads, bytes) {
     );
   const shown = (what, key, unit) =>
     Object.keys(NAMES).map((name) => row(`${label}, ${NAMES[name]}: ${what}`, values(name, key), unit));
+  const loads = Object.keys(found.ours[0]).filter((key) => key.startsWith('load'));
   const firsts = Object.keys(found.ours[0]).filter((key) => key.startsWith('first'));
   const rates = Object.keys(found.ours[0]).filter((key) => key.startsWith('tokens a second'));
   const peak = median(values('ours', 'peak'));
   return [
-    ...shown('load', 'load', 'ms'),
+    ...loads.flatMap((key) => shown(key, key, 'ms')),
     ...firsts.flatMap((key) => shown(key, key, 'ms')),
     ...rates.flatMap((key) => shown(key, key, 'tokens/s')),
     ...shown('peak memory while it opens', 'opening', 'MB'),
     ...shown('peak memory', 'peak', 'MB'),
-    compared('load', 'load', atMost(1, '×')),
+    ...loads.map((key) => compared(key, key, atMost(1, '×'))),
     ...firsts.map((key) => compared(key, key, atMost(1, '×'))),
     ...rates.map((key) => compared(key, key, atLeast(1, '×'))),
     compared('peak memory', 'peak', atMost(0.8, '×')),
@@ -163,19 +185,28 @@ async function turnRows(browser, url, threads) {
   ];
 }
 
-/** Calls functions of the page in a fresh tab. */
+/** Calls functions of the page in a fresh private window. */
 async function onPage(browser, url, ask) {
   const context = await browser.newContext();
   try {
-    const page = await context.newPage();
-    page.on('pageerror', (error) => console.error(error));
+    return await inTab(context, url, ask);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Calls functions of the page in a fresh tab. */
+async function inTab(context, url, ask) {
+  const page = await context.newPage();
+  page.on('pageerror', (error) => console.error(error));
+  try {
     await page.goto(`${url}published/index.html`);
     await page.waitForFunction(() => 'published' in globalThis);
     return await ask((work, ...given) =>
       page.evaluate(([work, given]) => globalThis.published[work](...given), [work, given]),
     );
   } finally {
-    await context.close();
+    await page.close();
   }
 }
 
@@ -186,14 +217,32 @@ function estimateRow(label, visits) {
   return row(`${label}: memory by assess over the peak of opening`, ratio, '×', goal);
 }
 
-/** Opens a model in a fresh tab and, if it is asked, asks it. Times in milliseconds, memory in MB. */
+/**
+ * Opens a model in one tab after the other, in a fresh profile, where the contender caches files as it does by default.
+ * Times in milliseconds.
+ */
+async function visitTwice(context, url, contender, { name, kind, dtype, threads }) {
+  const open = () =>
+    inTab(context, url, async (call) => {
+      const took = await call('open', contender, { name, kind, dtype, threads, isCached: true });
+      await setTimeout(STORE_MS);
+      return took;
+    });
+  await setTimeout(STARTUP_MS);
+  return { 'load, first visit': await open(), 'load, later visit': await open() };
+}
+
+/**
+ * Opens a model in a fresh private window, without caches, and asks it, if it is to be asked. Times in milliseconds,
+ * memory in MB.
+ */
 async function visit(browser, url, contender, { name, kind, dtype, threads, prompts, tokens, isAsked }) {
   return await onPage(browser, url, async (call) => {
-    const options = { name, kind, dtype, threads };
+    const options = { name, kind, dtype, threads, isCached: false };
     const devtools = await browser.newBrowserCDPSession();
     const found = {};
     const rise = await watchPeak(devtools);
-    found.load = await call('open', contender, options);
+    found['load, uncached'] = await call('open', contender, options);
     found.opening = (await rise()).tab / 1e6;
     if (!isAsked) {
       await devtools.detach();
@@ -220,7 +269,7 @@ async function visit(browser, url, contender, { name, kind, dtype, threads, prom
     if (tokens) await rates();
     // Of a few answers: ours keeps their prompts for the next ones, up to `maxStateBytes`.
     found.peak = (await rise()).tab / 1e6;
-    if (tokens) for (let time = 1; time < TIMES; time++) await rates();
+    if (tokens) for (let time = 1; time < RATES; time++) await rates();
     await devtools.detach();
     const estimate = contender === 'ours' ? (await call('estimate', options)) / 1e6 : undefined;
     return { ...found, estimate };

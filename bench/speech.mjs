@@ -51,7 +51,7 @@ async function tab(browser, url, contender, threads) {
   await page.waitForFunction(() => 'published' in globalThis);
   const call = (work, ...given) =>
     page.evaluate(([work, given]) => globalThis.published[work](...given), [work, given]);
-  await call('open', contender, { name: MODEL, kind: 'speech', dtype: 'fp32', threads });
+  await call('open', contender, { name: MODEL, kind: 'speech', dtype: 'fp32', threads, isCached: false });
   await call('transcribe', RECORDING);
   return { call, close: () => page.close() };
 }

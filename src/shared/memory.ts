@@ -1,8 +1,8 @@
 import type { Candidate } from '../contract/backends.js';
 import type { Precision } from '../contract/precisions.js';
 
-/** Bytes that a worker and an engine take up before a model is open. */
-const EMPTY_BYTES = 7e7;
+/** Bytes that a worker and an engine take up before a model is open, 70 MB, and some of what is read ahead. */
+const EMPTY_BYTES = 8e7;
 
 /**
  * How much memory ONNX Runtime's WASM takes for a model, as a multiple of its files: they are copied into the engine's

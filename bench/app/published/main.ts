@@ -1,6 +1,6 @@
 /**
  * The page's side of the section on published models, which `bench/published.mjs` calls: one contender opens one model,
- * and answers. Neither caches files, so that both read them from the same server.
+ * and answers.
  */
 import { AutoModelForCausalLM, AutoTokenizer, env, pipeline } from '@huggingface/transformers';
 import { assess, load, type LiveText, type Sequence } from '../../../src/index.ts';
@@ -13,6 +13,8 @@ export interface PublishedOptions {
   readonly kind: 'text' | 'speech' | 'vector';
   readonly dtype: 'fp32' | 'q8';
   readonly threads: number;
+  /** Whether it caches files as it does by default. If not, it reads them from the server each time. */
+  readonly isCached: boolean;
 }
 
 interface Answer {
@@ -29,8 +31,9 @@ type Contender = (options: PublishedOptions) => Promise<Ask>;
 const HANDLERS = { text: 'text_generator', speech: 'speech_to_text', vector: 'text_feature_extractor' } as const;
 
 const contenders: Readonly<Record<'ours' | 'transformers', Contender>> = {
-  async ours({ name, kind, dtype, threads }) {
-    const options = { backends: ['wasm'], cache: 'none', config: { engine: { threads, dtype } } } as const;
+  async ours({ name, kind, dtype, threads, isCached }) {
+    const cache = isCached ? {} : ({ cache: 'none' } as const);
+    const options = { backends: ['wasm'], config: { engine: { threads, dtype } }, ...cache } as const;
     const client = await load(`/weights/${name}/`, { handler: HANDLERS[kind], ...options });
     if (client.backend!.threads !== threads || (client.backend!.precision ?? dtype) !== dtype)
       throw new Error(`Ours runs otherwise: ${JSON.stringify(client.backend)}`);
@@ -44,11 +47,11 @@ const contenders: Readonly<Record<'ours' | 'transformers', Contender>> = {
       return { text, promptTokens: usage?.promptTokens };
     };
   },
-  async transformers({ name, kind, dtype, threads }) {
+  async transformers({ name, kind, dtype, threads, isCached }) {
     env.allowRemoteModels = false;
     env.allowLocalModels = true;
     env.localModelPath = '/weights/';
-    env.useBrowserCache = false;
+    env.useBrowserCache = isCached;
     const { wasm } = env.backends.onnx;
     wasm.wasmPaths = new URL('/ort/', location.href).href;
     wasm.numThreads = threads;

@@ -104,6 +104,7 @@ export const SHARED: Readonly<Record<string, string>> = {
   'worker/handlers/graph-workflow.': 'workflow',
   'worker/handlers/node-batches.': 'workflow',
   'worker/models/yaml.': 'rare',
+  'worker/engines/onnx/lazy-bytes.': 'rare',
   'worker/models/onnx/': 'rare',
   'worker/host/describe.': 'rare',
   'worker/host/nearest-handler.': 'rare',

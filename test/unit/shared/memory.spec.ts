@@ -5,14 +5,14 @@ const MB = 1e6;
 
 /** The peaks while models open that `npm run published` and the benchmark have measured. */
 const MEASURED = [
-  { handler: 'text_generator', peak: 955, files: [{ precision: 'fp32', bytes: 539 * MB, path: 'onnx/model.onnx' }] },
-  { handler: 'text_generator', peak: 481, files: [{ precision: 'q8', bytes: 137 * MB, path: 'onnx/model.onnx' }] },
+  { handler: 'text_generator', peak: 1102, files: [{ precision: 'fp32', bytes: 539 * MB, path: 'onnx/model.onnx' }] },
+  { handler: 'text_generator', peak: 562, files: [{ precision: 'q8', bytes: 137 * MB, path: 'onnx/model.onnx' }] },
   { handler: 'text_generator', peak: 1106, files: [{ precision: 'fp16', bytes: 270 * MB, path: 'onnx/model.onnx' }] },
   { handler: 'text_generator', peak: 575, files: [{ precision: 'q4', bytes: 181 * MB, path: 'onnx/model.onnx' }] },
-  { handler: 'text_feature_extractor', peak: 275, files: [{ precision: 'fp32', bytes: 90 * MB, path: 'model.onnx' }] },
+  { handler: 'text_feature_extractor', peak: 311, files: [{ precision: 'fp32', bytes: 90 * MB, path: 'model.onnx' }] },
   {
     handler: 'speech_to_text',
-    peak: 567,
+    peak: 580,
     files: [
       { precision: 'fp32', bytes: 33 * MB, path: 'onnx/encoder_model.onnx' },
       { precision: 'fp32', bytes: 118 * MB, path: 'onnx/decoder_model_merged.onnx' },

@@ -13,7 +13,8 @@ import { versionOf } from './files.js';
 import { checkFixed, checkNames, fixDimensions } from './free-dimensions.js';
 import type { KeptTensors } from './kept-tensors.js';
 import type { PlacementLog } from './placement-log.js';
-import { LazyBytes, readModel, type SessionSource } from './read-model.js';
+import type { LazyBytes } from './lazy-bytes.js';
+import { readModel, type SessionSource } from './read-model.js';
 
 type SessionParts = Pick<SessionSource, 'model' | 'externalData' | 'poolsPadding'>;
 type OutputLocations = Ort.InferenceSession.SessionOptions['preferredOutputLocation'];
@@ -138,7 +139,7 @@ async function createSession(
   } catch (cause) {
     throw engineError('backend-failed', `ONNX Runtime could not load the model on ${build.provider}`, cause);
   } finally {
-    for (const { data } of externalData as readonly { data?: unknown }[]) if (data instanceof LazyBytes) data.free();
+    for (const { data } of externalData as readonly { data?: Partial<LazyBytes> }[]) data?.free?.();
   }
 }
 

@@ -2,7 +2,7 @@ import type { InferenceSession } from 'onnxruntime-web';
 import type { BlobFiles } from '../../../contract/archive.js';
 import { TabServeError } from '../../../contract/errors.js';
 import { loadScript } from '../../../shared/load-script.js';
-import { besideModel, readExternalData } from '../../models/onnx/external-data.js';
+import { besideModel, readExternalTensors } from '../../models/onnx/external-data.js';
 import { OWN_FILE, readGraph } from '../../models/onnx/graph.js';
 import type { Build, ProviderName } from './engine.js';
 import { readSignature, type Signature } from './signature.js';
@@ -41,14 +41,21 @@ export async function readModel(
   const isChanged = lastTokenOf !== undefined && ownPath === undefined;
   const model = await bytesOf(isChanged ? await onlyLast(file, lastTokenOf, provider) : file);
   const signature = readSignature(model, path, given.size);
-  const locations = readExternalData(model);
-  if (provider === 'webgl' && locations.length > 0)
+  const tensors = readExternalTensors(model);
+  const locations = new Set(tensors.map(({ location }) => location));
+  locations.delete(OWN_FILE);
+  if (provider === 'webgl' && locations.size > 0)
     throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
-  if (graph && ownPath !== undefined && locations.length === 0)
-    return { ...signature, model: ownPath, externalData: [] };
-  const open = async (path: string, file: Blob) => ({ path, data: isLazy ? new LazyBytes(file) : await bytesOf(file) });
+  if (graph && ownPath !== undefined && locations.size === 0) return { ...signature, model: ownPath, externalData: [] };
+  const isExternal = graph !== undefined || locations.size > 0;
+  const lazy = isLazy && isExternal ? await loadScript(() => import('./lazy-bytes.js')) : undefined;
+  const open = async (location: string, file: Blob) => {
+    if (!lazy) return { path: location, data: await bytesOf(file) };
+    const own = tensors.filter((tensor) => tensor.location === location);
+    return { path: location, data: new lazy.LazyBytes(file, own) };
+  };
   const externalData = await Promise.all([
-    ...locations.map(async (location) => open(location, await files.blob(besideModel(path, location)))),
+    ...[...locations].map(async (location) => open(location, await files.blob(besideModel(path, location)))),
     ...(graph ? [open(OWN_FILE, given)] : []),
   ]);
   return { ...signature, model, externalData };
@@ -63,58 +70,7 @@ async function bytesOf(file: Blob): Promise<Uint8Array> {
   return new Uint8Array(await file.arrayBuffer());
 }
 
-/** Reads a Blob at once, in a worker. TypeScript declares it for workers only. */
-interface FileReaderSync {
-  readAsArrayBuffer(blob: Blob): ArrayBuffer;
-}
-
 /** Returns whether files can be read while ONNX Runtime waits: in every browser's workers, not under Node. */
 export function canReadLazily(): boolean {
   return 'FileReaderSync' in globalThis;
-}
-
-/**
- * A file that looks like an array of its bytes, and reads only the parts that it is asked for. ONNX Runtime (1.30)
- * takes external data as an array, and uses its `byteLength`, and `subarray` once for each tensor, whose bytes it copies
- * at once. So a part is freed when the next one is asked for, and the file is never in memory as a whole.
- */
-export class LazyBytes extends Uint8Array {
-  readonly #blob: Blob;
-  #last: ArrayBuffer | undefined;
-
-  constructor(blob: Blob) {
-    super();
-    this.#blob = blob;
-  }
-
-  override get byteLength(): number {
-    return this.#blob.size;
-  }
-
-  override subarray(start: number, end: number): Uint8Array<ArrayBuffer> {
-    const { FileReaderSync } = globalThis as unknown as { FileReaderSync: new () => FileReaderSync };
-    this.free();
-    this.#last = new FileReaderSync().readAsArrayBuffer(this.#blob.slice(start, end));
-    return new Uint8Array(this.#last);
-  }
-
-  /** Frees the last part. */
-  free(): void {
-    if (this.#last) free(this.#last);
-    this.#last = undefined;
-  }
-}
-
-let closed: MessagePort | undefined;
-
-/**
- * Frees a buffer: a closed port throws a message away, with what it carries. Without that, Chromium (156) keeps what
- * `FileReaderSync` has returned until its next garbage collection, also behind `transfer()`: of weights, 200 MB and more.
- */
-function free(buffer: ArrayBuffer): void {
-  if (!closed) {
-    closed = new MessageChannel().port1;
-    closed.close();
-  }
-  closed.postMessage(undefined, [buffer]);
 }

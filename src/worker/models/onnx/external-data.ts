@@ -1,29 +1,46 @@
 import { TabServeError } from '../../../contract/errors.js';
 import { OWN_FILE } from './graph.js';
 import { fields, find, text } from './protobuf.js';
+import type { Range } from './ranges.js';
 
 /** The limit for nested subgraphs. */
 const MAX_DEPTH = 32;
 
+/** A tensor whose data are in a file beside the model, or in `OWN_FILE`. */
+export interface ExternalTensor extends Range {
+  /** The file's path, relative to the model. */
+  readonly location: string;
+}
+
 /**
- * Returns the files with an ONNX model's large tensors: the `location` of each tensor with external data, relative to
- * the model; not the model itself, which a graph without weights names. Field numbers: `onnx.proto` of ONNX (IR version
- * 10).
+ * Returns the tensors of an ONNX model that have external data. Field numbers: `onnx.proto` of ONNX (IR version 10). A
+ * tensor that does not say where its data end has them to the end of the file: its `to` is Infinity.
  * @throws `model-format` for a location that leads out of the model's folder
  */
-export function readExternalData(model: Uint8Array): readonly string[] {
-  const locations = new Set<string>();
+export function readExternalTensors(model: Uint8Array): readonly ExternalTensor[] {
+  const tensors: ExternalTensor[] = [];
   try {
     for (const { field, value } of fields(model)) {
       if (typeof value === 'number') continue;
-      if (field === 7) readGraph(value, locations, 0);
+      if (field === 7) readGraph(value, tensors, 0);
       // A function's nodes; the graphs of training are not run.
-      if (field === 25) for (const node of fields(value)) readNode(7, node, locations, 0);
+      if (field === 25) for (const node of fields(value)) readNode(7, node, tensors, 0);
     }
   } catch (cause) {
     // A file that is damaged, or not a model, is reported where its signature is read.
     if (!(cause instanceof RangeError)) throw cause;
   }
+  return tensors;
+}
+
+/**
+ * Returns the files with an ONNX model's large tensors, relative to the model; not the model itself, which a graph
+ * without weights names.
+ * @throws what `readExternalTensors` throws
+ */
+export function readExternalData(model: Uint8Array): readonly string[] {
+  const locations = new Set(readExternalTensors(model).map(({ location }) => location));
+  locations.delete(OWN_FILE);
   return [...locations];
 }
 
@@ -32,45 +49,48 @@ interface Field {
   readonly value: number | Uint8Array;
 }
 
-function readGraph(graph: Uint8Array, locations: Set<string>, depth: number): void {
+function readGraph(graph: Uint8Array, tensors: ExternalTensor[], depth: number): void {
   if (depth > MAX_DEPTH)
     throw new TabServeError('model-format', `The ONNX model has graphs that are nested deeper than ${MAX_DEPTH}.`);
   for (const part of fields(graph)) {
     if (typeof part.value === 'number') continue;
-    if (part.field === 5) readTensor(part.value, locations);
-    if (part.field === 15) readSparse(part.value, locations);
-    readNode(1, part, locations, depth);
+    if (part.field === 5) readTensor(part.value, tensors);
+    if (part.field === 15) readSparse(part.value, tensors);
+    readNode(1, part, tensors, depth);
   }
 }
 
 /** Reads a node, if `part` is one: its attributes may contain tensors and graphs. */
-function readNode(nodes: number, { field, value: node }: Field, locations: Set<string>, depth: number): void {
+function readNode(nodes: number, { field, value: node }: Field, tensors: ExternalTensor[], depth: number): void {
   if (field !== nodes || typeof node === 'number') return;
   for (const { field, value: attribute } of fields(node)) {
     if (field !== 5 || typeof attribute === 'number') continue;
     for (const { field, value } of fields(attribute)) {
       if (typeof value === 'number') continue;
-      if (field === 5 || field === 10) readTensor(value, locations);
-      if (field === 22 || field === 23) readSparse(value, locations);
-      if (field === 6 || field === 11) readGraph(value, locations, depth + 1);
+      if (field === 5 || field === 10) readTensor(value, tensors);
+      if (field === 22 || field === 23) readSparse(value, tensors);
+      if (field === 6 || field === 11) readGraph(value, tensors, depth + 1);
     }
   }
 }
 
-function readSparse(tensor: Uint8Array, locations: Set<string>): void {
+function readSparse(tensor: Uint8Array, tensors: ExternalTensor[]): void {
   for (const { field, value } of fields(tensor))
-    if ((field === 1 || field === 2) && typeof value !== 'number') readTensor(value, locations);
+    if ((field === 1 || field === 2) && typeof value !== 'number') readTensor(value, tensors);
 }
 
-function readTensor(tensor: Uint8Array, locations: Set<string>): void {
+function readTensor(tensor: Uint8Array, tensors: ExternalTensor[]): void {
   let isExternal = false;
-  let location: string | undefined;
+  const entries = new Map<string, string>();
   for (const { field, value } of fields(tensor)) {
     if (field === 14) isExternal = value === 1;
-    if (field !== 13 || typeof value === 'number') continue;
-    if (text(find(value, 1)) === 'location') location = text(find(value, 2));
+    if (field === 13 && typeof value !== 'number') entries.set(text(find(value, 1)), text(find(value, 2)));
   }
-  if (isExternal && location !== OWN_FILE) locations.add(checkLocation(location));
+  if (!isExternal) return;
+  const location = entries.get('location');
+  const from = Number(entries.get('offset') ?? 0);
+  const to = from + Number(entries.get('length') ?? Infinity);
+  tensors.push({ location: location === OWN_FILE ? location : checkLocation(location), from, to });
 }
 
 function checkLocation(location: string | undefined): string {

@@ -102,8 +102,8 @@ test('what speaks against a backend: memory, storage, one thread', () => {
   expect(concerns(100 * MB)).toEqual([]);
   expect(concerns(undefined)).toEqual([]);
   expect(concerns(2300 * MB, { freeStorage: 500 * MB })).toEqual([
-    'It needs about 4,440 MB, and WebAssembly has at most 4,295 MB.',
-    "It needs about 4,440 MB, more than half of this device's 8 GB of memory.",
+    'It needs about 4,450 MB, and WebAssembly has at most 4,295 MB.',
+    "It needs about 4,450 MB, more than half of this device's 8 GB of memory.",
     expect.stringContaining('stores at most 500 MB more'),
   ]);
   const alone = { ...PROBE, wasm: { available: true, simd: true, jspi: true, threads: false } } as const;

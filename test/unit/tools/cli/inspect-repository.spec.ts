@@ -17,7 +17,7 @@ test('a folder of a repository: its handler, its models by precision, and the fi
   expect(text.split('\n').slice(0, 3)).toEqual([
     'llama_fused',
     expect.stringMatching(/^ {2}handler +text_generator$/),
-    expect.stringMatching(/^ {2}model +onnx\/model\.onnx: fp32, \d+ kB, about 70\.\d MB of memory in a browser$/),
+    expect.stringMatching(/^ {2}model +onnx\/model\.onnx: fp32, \d+ kB, about 80\.\d MB of memory in a browser$/),
   ]);
   // The weights of q4 are in files of their own.
   expect(text).toMatch(/onnx\/model_q4\.onnx: q4, \d+(\.\d+)? kB/);
@@ -69,7 +69,7 @@ test('a URL: sizes are asked for, with its query, and no weights are downloaded'
     plainly(request, response, bytes);
   });
   expect(text).toMatch(
-    /handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB, about 70\.\d MB of memory in a browser\n/,
+    /handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB, about 80\.\d MB of memory in a browser\n/,
   );
   expect(text).toContain('"imageProcessing"');
   expect(new Set(asked)).toEqual(new Set(['HEAD']));
@@ -81,7 +81,7 @@ test('a development server: a page of HTML instead of a file is no file', async 
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
   });
   expect(rowOf(text, 'model')).toEqual([
-    expect.stringMatching(/^onnx\/model\.onnx: fp32, \d+ kB, about 70\.\d MB of memory in a browser$/),
+    expect.stringMatching(/^onnx\/model\.onnx: fp32, \d+ kB, about 80\.\d MB of memory in a browser$/),
   ]);
   expect(rowOf(text, 'files beside').map((line) => line.replace(/:.*/, ''))).toEqual([
     'config.json',
@@ -134,8 +134,8 @@ test('nodes: each has its files and its config', async () => {
   });
   // The nodes' archives are folders in that of the workflow.
   const expected = {
-    detect: /^model\.onnx: 239 kB, about 70\.6 MB /,
-    landmarks: /^model\.onnx: 1\.54 MB, about 74 MB /,
+    detect: /^model\.onnx: 239 kB, about 80\.6 MB /,
+    landmarks: /^model\.onnx: 1\.54 MB, about 84 MB /,
   };
   for (const text of [
     await inspectRepository(folder('../../public/models/face')),
@@ -200,7 +200,7 @@ test('a repository of the Hub, by its short form and by a page: sizes are those 
       expect(isModelFile(address)).toBe(false);
       const text = await inspectRepository(address);
       expect(text).toMatch(
-        /^vit\n +handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB, about 70\.\d MB of memory in a browser\n/,
+        /^vit\n +handler +image_classifier\n +model +onnx\/model\.onnx: fp32, \d+(\.\d+)? kB, about 80\.\d MB of memory in a browser\n/,
       );
     }
   } finally {
