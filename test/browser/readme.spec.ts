@@ -47,7 +47,7 @@ for (const [file, expected] of [
   ['first.ts', [/^\{"label":"three","score":0\.9\d+\} on wasm$/]],
   [
     'assess.ts',
-    [/^image_classifier: The archive's manifest names it\.$/, /^\d+ bytes, 7\d MB of memory on \w+/, /^otherwise /],
+    [/^image_classifier: The archive's manifest names it\.$/, /^\d+ bytes, 8\d MB of memory on \w+/, /^otherwise /],
   ],
   ['hub.ts', [/^\{"0":-?0\.\d+,"1":/]],
   ['quick.ts', [/^\[\{"label":"three","score":0\.9\d+/, /"engine":"onnx","name":"wasm"/]],

@@ -865,7 +865,7 @@ test('any model: a folder shows what it has, and its handler and its fields foll
   const here = page.getByRole('list', { name: 'On this device' });
   await expect(here).toContainText('Handler: question_answerer.', SLOW);
   await expect(here).toContainText(
-    /Backend: onnx\/\w+ in fp32, [\d.]+ kB to download, about 7\d(\.\d)? MB of memory\./,
+    /Backend: onnx\/\w+ in fp32, [\d.]+ kB to download, about 8\d(\.\d)? MB of memory\./,
   );
   await page.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'question_answerer runs on onnx/' })).toBeVisible(SLOW);

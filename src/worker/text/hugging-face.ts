@@ -98,7 +98,7 @@ export async function loadHuggingFace(files: Files): Promise<HuggingFaceTokenize
   if (!files.has(TOKENIZER))
     throw new TabServeError(
       'model-config',
-      `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Bare weights cannot have one.`,
+      `The archive has no ${TOKENIZER}; list it in the manifest's "extensions". Of a model file alone, it lies beside it, or is called NAME-tokenizer.json.`,
     );
   const given = (await files.json(TOKENIZER)) as TokenizerJson;
   checkTokenizer(given);
