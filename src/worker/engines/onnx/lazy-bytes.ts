@@ -6,7 +6,7 @@ import type { Range } from '../../models/onnx/ranges.js';
  */
 const MAX_GROUP_BYTES = 2 ** 23;
 
-/** The maximum number of bytes in memory that were read with others, and have not been asked for. */
+/** The maximum number of bytes of one file in memory that were read with others, and have not been asked for. */
 const MAX_HELD_BYTES = 2 ** 27;
 
 /** Reads a Blob at once, in a worker. TypeScript declares it for workers only. */
@@ -56,7 +56,7 @@ export class LazyBytes extends Uint8Array {
   override subarray(start: number, end: number): Uint8Array<ArrayBuffer> {
     this.#freeLast();
     const group = this.#groups.get(start);
-    const bytes = group && this.#take(group);
+    const bytes = group && this.#take(group, end);
     if (bytes) return new Uint8Array(bytes, start - group.from, end - start);
     return new Uint8Array((this.#last = this.#read(start, end)));
   }
@@ -68,8 +68,10 @@ export class LazyBytes extends Uint8Array {
     this.#groups.clear();
   }
 
-  /** Returns a group's bytes, for one of its tensors; undefined if that is to be read alone. */
-  #take(group: Group): ArrayBuffer | undefined {
+  /** Returns a group's bytes, for a tensor that begins in it; undefined if that is to be read alone. */
+  #take(group: Group, end: number): ArrayBuffer | undefined {
+    // A tensor may be longer than its graph says, as one with a length of 0, which is for "not known".
+    if (end > group.to) return undefined;
     const size = group.to - group.from;
     group.waiting -= 1;
     if (!group.bytes && group.waiting > 0 && this.#heldBytes + size <= MAX_HELD_BYTES) {

@@ -70,6 +70,17 @@ test('a tensor that is asked for twice has its bytes twice', () => {
     expect([...bytes.subarray(from, to)]).toEqual(Array.from({ length: 100 }, (_, at) => (from + at) % 251));
 });
 
+test('a tensor that is longer than it was said to be, and than those beside it, is read alone', () => {
+  // As ONNX Runtime asks for a tensor whose `length` is 0, and for one of another spelling of the file's name.
+  const bytes = new LazyBytes(fileOf(1000), [range(0, 0), range(400, 0), range(600, 10)]);
+  for (const [from, to] of [
+    [0, 400],
+    [400, 700],
+    [600, 900],
+  ] as const)
+    expect([...bytes.subarray(from, to)]).toEqual(Array.from({ length: to - from }, (_, at) => (from + at) % 251));
+});
+
 test('what no tensor was said to be is read alone, up to the end of a file that was cut off', () => {
   const bytes = new LazyBytes(fileOf(1000), [range(0, 100), range(900, 500), { from: 200, to: Infinity }]);
   expect(bytes.subarray(0, 100).length).toBe(100);
