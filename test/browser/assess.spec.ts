@@ -53,6 +53,31 @@ test('what it says of a repository is what load does then, and no weights are do
   expect(assessed.skipped).toEqual(backend.skipped);
 });
 
+test('without its server, it says what an earlier visit has stored, as load opens it then @once', async ({ page }) => {
+  await page.goto('/test/browser/pages/tabserve.html');
+  await page.waitForFunction(() => 'tabserve' in window);
+  const assess = (): Promise<unknown> =>
+    page.evaluate(async (model) => {
+      const { backends, files } = await window.tabserve.assess(model, { backends: ['onnx/wasm'] });
+      return { files, bytes: backends[0]!.bytes, memory: backends[0]!.memory };
+    }, `/${MODEL}`);
+  const load = (): Promise<unknown> =>
+    page.evaluate(async (model) => {
+      const client = await window.tabserve.load(model, { backends: ['onnx/wasm'] });
+      const { precision } = client.backend!;
+      await client.describe();
+      return precision;
+    }, `/${MODEL}`);
+  const { bytes, memory, files } = (await assess()) as { bytes: number; memory: number; files: { path: string }[] };
+  const precision = await load();
+  const isOfModel = (url: URL): boolean => url.pathname.startsWith(`/${MODEL}`);
+  await page.context().route(isOfModel, (route) => route.abort());
+  expect(files.length).toBeGreaterThan(1);
+  // The client answers before its files are stored.
+  await expect.poll(assess).toEqual({ bytes, memory, files: [expect.objectContaining({ precision, bytes })] });
+  expect(await load()).toBe(precision);
+});
+
 test('an archive that is not there is the error of load; a model without a handler is an answer @once', async ({
   page,
 }) => {

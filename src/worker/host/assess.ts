@@ -10,6 +10,7 @@ import { fileSizes, modelSize } from '../models/file-sizes.js';
 import type { FindHandler } from '../models/hugging-face/read.js';
 import type { RequestUrl } from '../models/onnx/declared.js';
 import type { Source } from '../models/sources/source.js';
+import { isPrivate } from '../../shared/request-policy.js';
 import type { Downloads } from './downloads.js';
 import { findHandler } from './nearest-handler.js';
 
@@ -22,7 +23,15 @@ export async function assessArchive(
   const { archive, sourceOf } = await downloads.outline(source, { config, handler, handlerClass }, download);
   const request = downloads.request(download);
   const found = await handlerOf(archive, handler, handlerClass, request);
-  const parts = await Promise.all(partsOf(found.archive).map((part) => assessPart(part, request, sourceOf)));
+  const isOwn = isPrivate(download.request ?? {});
+  const storedSize: StoredSize = async (url, sha256, error) => {
+    const file = { url: url.href, sha256, isPrivate: isOwn };
+    const stored = downloads.cache(download)?.get(file, () => Promise.reject(error));
+    return (await stored?.catch(() => undefined))?.size;
+  };
+  const parts = await Promise.all(
+    partsOf(found.archive).map((part) => assessPart(part, request, sourceOf, storedSize)),
+  );
   return { ...found, files: parts.flat() };
 }
 
@@ -59,13 +68,25 @@ function reasonOf(
   return `It follows from the repository's files${says}. ${uncompared}`.trimEnd();
 }
 
-/** Returns the files of a part's model that are there. @throws `model-not-found` if there are none */
+/** Returns the size of the file that `load` uses after this error, because an earlier visit has stored it. */
+type StoredSize = (url: URL, sha256: string | undefined, error: TabServeError) => Promise<number | undefined>;
+
+/**
+ * Returns the files of a part's model that are there: without the server, those that an earlier visit has stored.
+ * @throws `model-not-found` if there are none; `network` if the server cannot be reached, and nothing is stored
+ */
 async function assessPart(
   { node, archive }: Part,
   request: RequestUrl,
   sourceOf: (archive: Archive) => Promise<Source>,
+  storedSize: StoredSize,
 ): Promise<readonly AssessedFile[]> {
-  const [sizeOf, source] = await Promise.all([fileSizes(archive, request), sourceOf(archive)]);
+  let unreachable: TabServeError | undefined;
+  const sizes = fileSizes(archive, request, (url, sha256, error) => {
+    unreachable ??= error;
+    return storedSize(url, sha256, error);
+  });
+  const [sizeOf, source] = await Promise.all([sizes, sourceOf(archive)]);
   const { alternatives, models } = archive;
   const possible = alternatives ?? Object.values(models).map((path) => ({ path, precision: undefined }));
   const files = await Promise.all(
@@ -77,6 +98,7 @@ async function assessPart(
     }),
   );
   const there = files.flat();
+  if (there.length === 0 && unreachable) throw node === '' ? unreachable : atNode(unreachable, node);
   const has = async (path: string): Promise<boolean> => there.some((file) => file.path === path);
   const formats = MODEL_FORMATS.filter((format) => models[format] !== undefined);
   const faults = await Promise.all(

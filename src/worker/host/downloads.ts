@@ -94,7 +94,7 @@ export class Downloads {
     start: (environment: Pick<EngineEnvironment, 'fetch' | 'onProgress' | 'cached'>) => Promise<T>,
   ): Promise<T> {
     const policy = { allowedOrigins: settings.allowedOrigins, pageOrigin: pageOrigin() };
-    const cache = this.#cache(settings);
+    const cache = this.cache(settings);
     try {
       return await start({
         fetch: (url, init) => requestFile(this.#fetch, new URL(url as URL), policy, { ...init } as object),
@@ -117,6 +117,15 @@ export class Downloads {
   request({ request, allowedOrigins }: DownloadSettings): RequestUrl {
     const policy = { ...request, allowedOrigins, pageOrigin: pageOrigin() };
     return (url, extra) => requestFile(this.#fetch, url, policy, extra);
+  }
+
+  /** Returns what stores a model's files for the next visit; undefined if nothing does. */
+  cache({ cache: name = 'cache-api', visit = Date.now() }: DownloadSettings): FileCache | undefined {
+    const cache = this.#caches.has(name)
+      ? this.#caches.get(name)
+      : openCache(name, visit, (message) => this.#emit({ type: 'warn', message }));
+    this.#caches.set(name, cache);
+    return cache;
   }
 
   /**
@@ -145,16 +154,8 @@ export class Downloads {
       downloads: this.#downloads,
       found: this.#found,
       limit: this.#limit,
-      cache: this.#cache(settings),
+      cache: this.cache(settings),
     };
-  }
-
-  #cache({ cache: name = 'cache-api', visit = Date.now() }: DownloadSettings): FileCache | undefined {
-    const cache = this.#caches.has(name)
-      ? this.#caches.get(name)
-      : openCache(name, visit, (message) => this.#emit({ type: 'warn', message }));
-    this.#caches.set(name, cache);
-    return cache;
   }
 
   #plan(part: 'model' | 'engine'): void {

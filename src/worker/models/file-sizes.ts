@@ -18,11 +18,15 @@ export type SizeOf = (path: string) => Promise<number | 'unknown' | undefined>;
 
 type Located = Pick<Archive, 'url' | 'local' | 'root' | 'listing' | 'integrity' | 'models'>;
 
+/** Returns the size of a file whose server could not be reached: undefined if there is none to use. */
+type Unreachable = (url: URL, sha256: string | undefined, error: TabServeError) => Promise<number | undefined>;
+
 /**
  * Returns what finds the sizes of an archive's files. Those on a server are asked for, and not downloaded; a server is
  * not asked for a file that `tabserve.json` does not list.
+ * @param ifUnreachable called if the server cannot be reached, in place of throwing `network`
  */
-export async function fileSizes(archive: Located, request: RequestUrl): Promise<SizeOf> {
+export async function fileSizes(archive: Located, request: RequestUrl, ifUnreachable?: Unreachable): Promise<SizeOf> {
   const { url, local, root, listing, integrity, models } = archive;
   if (local) {
     const files = await localSource(url, local, {}, root);
@@ -33,7 +37,14 @@ export async function fileSizes(archive: Located, request: RequestUrl): Promise<
   const isListed = Object.values(models).some((path) => Object.hasOwn(integrity, path));
   return async (path) => {
     if (isListed && !Object.hasOwn(integrity, path)) return undefined;
-    return await sizeOnServer(locateFile(location, path), request);
+    const file = locateFile(location, path);
+    try {
+      return await sizeOnServer(file, request);
+    } catch (error) {
+      const isUnreachable = error instanceof TabServeError && error.code === 'network' && error.cause !== undefined;
+      if (!isUnreachable || !ifUnreachable) throw error;
+      return await ifUnreachable(file, integrity[path]?.sha256, error);
+    }
   };
 }
 

@@ -47,8 +47,7 @@ export async function readModel(
   if (provider === 'webgl' && locations.size > 0)
     throw new TabServeError('backend-failed', "ONNX Runtime's WebGL cannot load a model with external data.");
   if (graph && ownPath !== undefined && locations.size === 0) return { ...signature, model: ownPath, externalData: [] };
-  const isExternal = graph !== undefined || locations.size > 0;
-  const lazy = isLazy && isExternal ? await loadScript(() => import('./lazy-bytes.js')) : undefined;
+  const lazy = isLazy && (graph || locations.size > 0) ? await loadScript(() => import('./lazy-bytes.js')) : undefined;
   const open = async (location: string, file: Blob) => {
     if (!lazy) return { path: location, data: await bytesOf(file) };
     const own = tensors.filter((tensor) => tensor.location === location);
