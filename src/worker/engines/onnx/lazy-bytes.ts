@@ -7,7 +7,7 @@ import type { Range } from '../../models/onnx/ranges.js';
 const MAX_GROUP_BYTES = 2 ** 23;
 
 /** The maximum number of bytes of one file in memory that were read with others, and have not been asked for. */
-const MAX_HELD_BYTES = 2 ** 27;
+const MAX_HELD_BYTES = 2 ** 25;
 
 /** Reads a Blob at once, in a worker. TypeScript declares it for workers only. */
 interface FileReaderSync {

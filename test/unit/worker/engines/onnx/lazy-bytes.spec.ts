@@ -55,12 +55,12 @@ test('a large tensor is read alone, and so are tensors that are far from one ano
   ]);
 });
 
-test('at most 128 MB wait for their tensors: then each is read alone', () => {
+test('at most 32 MB wait for their tensors: then each is read alone', () => {
   const tensors = Array.from({ length: 40 }, (_, at) => range(at * 4 * MB, 4 * MB));
   const bytes = new LazyBytes(fileOf(160 * MB), tensors);
   const inTurns = [...tensors.filter((_, at) => at % 2 === 0), ...tensors.filter((_, at) => at % 2 === 1)];
   for (const { from, to } of inTurns) expect([...bytes.subarray(from, to).subarray(0, 1)]).toEqual([from % 251]);
-  expect(reads.map(([from, to]) => (to - from) / MB)).toEqual([...Array(16).fill(8), ...Array(8).fill(4)]);
+  expect(reads.map(([from, to]) => (to - from) / MB)).toEqual([...Array(4).fill(8), ...Array(32).fill(4)]);
 });
 
 test('a tensor that is asked for twice has its bytes twice', () => {
