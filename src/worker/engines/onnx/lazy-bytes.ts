@@ -1,12 +1,15 @@
 import type { Range } from '../../models/onnx/ranges.js';
 
 /**
- * Tensors that lie side by side are read together, up to so many bytes: a read takes milliseconds, however short it is,
- * most of all while the browser compiles the engine (`bench/README.md` has figures).
+ * The maximum number of bytes that are read at once, of tensors that lie side by side. Even a short read takes
+ * milliseconds while the browser compiles the engine (`bench/README.md` has figures).
  */
 const MAX_GROUP_BYTES = 2 ** 23;
 
-/** The maximum number of bytes of one file in memory that were read with others, and have not been asked for. */
+/**
+ * The maximum number of bytes of one file that are kept until ONNX Runtime asks for them. It never asks for some tensors:
+ * their bytes are kept until the session is created.
+ */
 const MAX_HELD_BYTES = 2 ** 25;
 
 /** Reads a Blob at once, in a worker. TypeScript declares it for workers only. */
