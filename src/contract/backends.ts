@@ -166,7 +166,7 @@ export interface Backend {
   readonly nodes?: GraphNodes;
   /**
    * The precision of the model's file, if the model is there in several; undefined if there is only one, also that of
-   * `tabserve optimize` without `--keep`.
+   * `tabserve optimize` without `--keep`, and of a model in parts whose precisions differ.
    */
   readonly precision?: Precision;
   /** How its outputs were proven correct: by the archive's golden examples, or by a comparison with WASM. */

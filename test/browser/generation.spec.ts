@@ -113,6 +113,26 @@ for (const name of ['t5', 'bart', 'marian', 'nllb'])
     }
   });
 
+test('the precision of a model in parts is that of all, or undefined @wasm', async ({ open }) => {
+  const page = await open();
+  // The file's bytes do not matter here, only its name.
+  await page.route('**/decoder_model_merged_quantized.onnx', async (route) =>
+    route.fulfill({ response: await route.fetch({ url: route.request().url().replace('_quantized', '') }) }),
+  );
+  const seen = await page.evaluate(async (url) => {
+    const precisions = [];
+    for (const dtype of ['fp32', { encoder: 'fp32', decoder: 'q8' }] as const) {
+      const client = await window.tabserve.load(url, { backends: ['onnx/wasm'], config: { engine: { dtype } } });
+      precisions.push({ precision: client.backend?.precision, log: client.diagnose() });
+      await client.dispose();
+    }
+    return precisions;
+  }, url('t5'));
+  expect(seen.map(({ precision }) => precision)).toEqual(['fp32', undefined]);
+  expect(seen[1]!.log).toContain('/t5/ (t5)\n');
+  expect(seen[1]!.log).toContain('onnx/wasm gets decoder: onnx/decoder_model_merged_quantized.onnx (q8)');
+});
+
 test('a repository without its decoder is refused with the files that were looked for @wasm', async ({ open }) => {
   const page = await open();
   await page.route('**/decoder_model_merged*', (route) => route.fulfill({ status: 404 }));

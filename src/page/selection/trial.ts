@@ -1,5 +1,5 @@
 import type { Archive } from '../../contract/archive.js';
-import { enginesOf, partsOf, precisionOf, type Part } from '../../contract/archive-parts.js';
+import { allParts, enginesOf, partsOf, precisionOf, type Part } from '../../contract/archive-parts.js';
 import {
   candidateName,
   type PowerPreference,
@@ -48,7 +48,7 @@ export interface Contender {
   readonly candidate: Candidate;
   readonly connection: Connection;
   readonly opened: Opened;
-  /** The precision of the model's file, if there are alternatives. */
+  /** The precision of the model's files, if there are alternatives and all parts have the same. */
   readonly precision: Precision | undefined;
   readonly proof: Backend['proof'];
   /** The largest absolute difference from the expected outputs; undefined if they were not compared now. */
@@ -93,7 +93,7 @@ export class Trial {
     const opened = await this.#open(worker, wanted, left, isSpared);
     // An engine that cannot start its threads runs with fewer.
     const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
-    const precision = precisionOf(this.#archive, candidate.engine);
+    const [precision, ...others] = new Set(this.#precisions(candidate).values());
     const trusted = this.#trustedProof(candidate);
     const comparing = opened.golden === 0 && trusted !== 'reference' && this.#wantsComparison(candidate, opened);
     const needsVerdict = comparing || budget !== undefined || (await verdicts.hasLarger(candidate));
@@ -132,7 +132,7 @@ export class Trial {
       candidate,
       connection: worker,
       opened,
-      precision,
+      precision: others.length > 0 ? undefined : precision,
       proof,
       largestError,
       median: findings.median,
@@ -197,8 +197,7 @@ export class Trial {
     if (isReference(candidate)) return false;
     if (this.#options.verify === 'reference' || suspicion !== undefined || whyProve(candidate) !== undefined)
       return true;
-    const isOfRepository =
-      this.#archive.isRepository || partsOf(this.#archive).some(({ archive }) => archive.isRepository);
+    const isOfRepository = allParts(this.#archive).some(({ archive }) => archive.isRepository);
     if (!isOfRepository || candidate.engine === 'remote' || this.#trustedProof(candidate)) return false;
     // WASM's copy of the model takes at most a quarter of the device's memory.
     const { memory = USUAL_MEMORY } = this.#options.probe;
@@ -217,6 +216,11 @@ export class Trial {
 
   #warnUnproven(candidate: Candidate, why: string): void {
     this.#options.warn(`${candidateName(candidate)} was not compared with WASM, so nothing proves its answers: ${why}`);
+  }
+
+  /** Returns the precision of each part's file, if the part has alternatives, by the path of its node. */
+  #precisions({ engine }: Candidate): ReadonlyMap<string, Precision | undefined> {
+    return new Map(partsOf(this.#archive).map(({ node, archive }) => [node, precisionOf(archive, engine)]));
   }
 
   #logPrecision(candidate: Candidate, { node, archive }: Part, wanted: readonly Precision[] = []): void {
@@ -268,10 +272,7 @@ export class Trial {
   ): ReturnType<typeof compareWithReference> {
     const { start, log } = this.#options;
     // Another precision would give other answers.
-    const same = partsOf(this.#archive).map(({ node, archive }) => {
-      const precision = precisionOf(archive, candidate.engine);
-      return [node, precision && [precision]] as const;
-    });
+    const same = Array.from(this.#precisions(candidate), ([node, one]) => [node, one && [one]] as const);
     const [engine] = candidate.engine === 'remote' ? enginesOf(this.#archive) : [candidate.engine];
     return compareWithReference(candidate, worker, {
       samples,
