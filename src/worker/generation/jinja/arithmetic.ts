@@ -1,13 +1,14 @@
 /** Python's operators on numbers, texts and lists. */
 import type { Budget } from './budget.js';
 import { asNumber, lengthOf } from './compare.js';
-import { failure } from './errors.js';
+import { failure, unsupported } from './errors.js';
 import { formatPercent } from './format.js';
 import { escaped } from './print.js';
 import { asText, Markup, Tuple, typeName, Undefined, type Value } from './values.js';
 
 /** @throws `runtime` for what the operator does not take */
 export function calculate(operator: string, a: Value, b: Value, budget: Budget): Value {
+  if (operator === '%' && asText(a) !== undefined) return formatPercent(a as string | Markup, b, budget);
   for (const value of [a, b]) if (value instanceof Undefined) throw value.error;
   const [left, right] = [asNumber(a), asNumber(b)];
   if (left !== undefined && right !== undefined) {
@@ -30,7 +31,6 @@ export function calculate(operator: string, a: Value, b: Value, budget: Budget):
           : undefined;
     if (product !== undefined) return product;
   }
-  if (operator === '%' && asText(a) !== undefined) return formatPercent(a as string | Markup, b, budget);
   throw failure(`unsupported operand type(s) for ${operator}: '${typeName(a)}' and '${typeName(b)}'`);
 }
 
@@ -56,7 +56,7 @@ function ofIntegers(operator: string, a: bigint, b: bigint, budget: Budget): Val
     case '%':
       return ((a % b) + b) % b;
     case '**':
-      if (b < 0n) return Number(a) ** Number(b);
+      if (b < 0n) return power(Number(a), Number(b));
       if (a !== 0n && a !== 1n && a !== -1n) budget.integer(a.toString(2).length * Number(b));
       return a ** b;
     default:
@@ -76,16 +76,30 @@ function ofFloats(operator: string, a: number, b: number): number | undefined {
     case '/':
       return a / b;
     case '//':
-      return Math.floor(a / b);
-    case '%': {
-      const rest = a % b;
-      return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
-    }
+      // Not of the rounded quotient: 1 // 0.1 is 9.
+      return Math.round((a - remainder(a, b)) / b) || (a / b) * 0;
+    case '%':
+      return remainder(a, b);
     case '**':
-      return a ** b;
+      return power(a, b);
     default:
       return undefined;
   }
+}
+
+function remainder(a: number, b: number): number {
+  const rest = a % b;
+  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
+}
+
+/** @throws `runtime`; `unsupported` for a result that is complex */
+function power(a: number, b: number): number {
+  if (a === 0 && b < 0) throw failure('zero cannot be raised to a negative power');
+  const result = a ** b;
+  if (Number.isNaN(result) && a < 0) throw unsupported('a complex number');
+  if (Number.isFinite(a) && Number.isFinite(b) && !Number.isFinite(result))
+    throw failure('Numerical result out of range');
+  return result;
 }
 
 function join(a: Value, b: Value, budget: Budget): Value | undefined {

@@ -10,6 +10,7 @@ import {
   asText,
   Callable,
   Dict,
+  Group,
   Markup,
   Namespace,
   orElse,
@@ -22,8 +23,22 @@ import {
   type Value,
 } from './values.js';
 
-/** Methods of Python that are not here. */
-const UNKNOWN = new Set(['encode', 'maketrans', 'translate', 'format_map', 'fromkeys', 'is_integer', 'bit_length']);
+const OF_TEXTS = 'encode format_map maketrans translate';
+const OF_INTEGERS =
+  'as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes';
+/** What Python's values have by these names, and is not here. */
+const UNKNOWN: Readonly<Record<string, string>> = {
+  str: OF_TEXTS,
+  Markup: OF_TEXTS,
+  int: OF_INTEGERS,
+  bool: OF_INTEGERS,
+  float: 'as_integer_ratio conjugate fromhex hex imag is_integer real',
+  dict: 'fromkeys',
+  range: 'count index start step stop',
+  dict_keys: 'isdisjoint mapping',
+  dict_values: 'mapping',
+  dict_items: 'isdisjoint mapping',
+};
 /** Methods that change their value: a sandbox does not allow them. */
 const CHANGING = new Set([
   'append',
@@ -65,8 +80,15 @@ function missing(value: Value, key: Value, budget: Budget): Undefined {
   );
 }
 
+/** Returns `value|attr(name)`: an attribute, and never an item. */
+export function onlyAttributeOf(value: Value, name: string, budget: Budget): Value {
+  return orElse(ownAttribute(value, name), () => missing(value, name, budget));
+}
+
 function ownAttribute(value: Value, name: string): Value | undefined {
   if (value instanceof Undefined) throw value.error;
+  const type = typeName(value);
+  if (UNKNOWN[type]?.split(' ').includes(name)) throw unsupported(`the attribute "${name}" of ${type}`);
   if (value instanceof Callable) return value.attributes(name);
   if (value instanceof Namespace) return value.attributes.get(name);
   if (typeof value === 'string' || value instanceof Markup) return textAttribute(value, name);
@@ -77,7 +99,6 @@ function ownAttribute(value: Value, name: string): Value | undefined {
 function textAttribute(value: string | Markup, name: string): Value | undefined {
   const method = textMethod(value, name);
   if (method) return new Callable(name, method);
-  if (UNKNOWN.has(name)) throw unsupported(`the method "${name}"`);
   if (name !== 'format') return undefined;
   return new Callable(name, (given, budget) => {
     const look = (from: Value, key: string, isItem: boolean): Value => {
@@ -113,14 +134,13 @@ function dictAttribute(value: Dict, name: string): Value | undefined {
         budget.make(value.size);
         return new Dict(value.entries());
       });
-    case 'fromkeys':
-      throw unsupported(`the method "${name}"`);
     default:
       return ['clear', 'pop', 'popitem', 'setdefault', 'update'].includes(name) ? forbidden(name, 'dict') : undefined;
   }
 }
 
 function listAttribute(value: Value[], name: string): Value | undefined {
+  if (value instanceof Group && (name === 'grouper' || name === 'list')) return value[name === 'list' ? 1 : 0];
   switch (name) {
     case 'count':
       return new Callable(name, (given, budget) => {

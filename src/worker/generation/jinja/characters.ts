@@ -10,18 +10,18 @@ export function isSpace(character: string): boolean {
 }
 
 /**
- * Returns a text without what a test is true of at its ends. Loops, because a regular expression takes quadratic time on
- * long runs.
+ * Returns a text, or a list of characters, without what a test is true of at its ends. Loops, because a regular
+ * expression takes quadratic time on long runs.
  */
-export function stripEnds(
-  text: string,
+export function stripEnds<Text extends string | string[]>(
+  text: Text,
   isLeftOut: (character: string) => boolean,
   sides: 'both' | 'left' | 'right',
-): string {
+): Text {
   let [start, end] = [0, text.length];
   if (sides !== 'right') while (start < end && isLeftOut(text[start]!)) start += 1;
   if (sides !== 'left') while (end > start && isLeftOut(text[end - 1]!)) end -= 1;
-  return text.slice(start, end);
+  return text.slice(start, end) as Text;
 }
 
 /** What ends a line, for a regular expression's class. */

@@ -56,7 +56,7 @@ export function itemsOf(value: Value): Iterable<Value> | undefined {
 /** @throws `runtime` for what cannot be looped over */
 export function iterate(value: Value): Iterable<Value> {
   const items = itemsOf(value);
-  if (!items) throw failure(`'${typeName(value)}' object is not iterable`);
+  if (items === undefined) throw failure(`'${typeName(value)}' object is not iterable`);
   return items;
 }
 

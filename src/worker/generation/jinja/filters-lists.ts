@@ -7,7 +7,18 @@ import { compare, isEqual, isTrue, iterate, lengthOf } from './compare.js';
 import { failure } from './errors.js';
 import type { Filter, Filters, FilterTools } from './filter.js';
 import { escaped, toText } from './print.js';
-import { asText, Dict, Iteration, Markup, orElse, Tuple, Undefined, type Arguments, type Value } from './values.js';
+import {
+  asText,
+  Dict,
+  Group,
+  Iteration,
+  Markup,
+  orElse,
+  Tuple,
+  Undefined,
+  type Arguments,
+  type Value,
+} from './values.js';
 
 /** Returns the function that reads an attribute, such as `a.b.0`, of an item; without one, the item itself. */
 function getter(
@@ -84,7 +95,7 @@ function groups(
     if (last && isEqual(last.key, key(item), tools.budget)) last.items.push(item);
     else found.push({ key: key(item), shown: shown(item), items: [item] });
   }
-  return found.map((group) => Tuple.with([group.shown, group.items]));
+  return found.map((group) => Group.with([group.shown, group.items]));
 }
 
 const extreme = (sign: 1 | -1): Filter => [

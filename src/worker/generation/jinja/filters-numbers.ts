@@ -3,6 +3,7 @@ import { integer, text } from './arguments.js';
 import { asNumber } from './compare.js';
 import { failure } from './errors.js';
 import type { Filters } from './filter.js';
+import { toFixed } from './round.js';
 import { isSpace, stripEnds } from './characters.js';
 import { asText, typeName, Undefined, type Value } from './values.js';
 
@@ -66,21 +67,12 @@ function toInteger(value: Value, base: number): bigint | undefined {
 /** Rounds half to even, by the exact value, as Python does. */
 function round(value: number, digits: number): number {
   if (!Number.isFinite(value)) return value;
-  if (digits > 0) return digits > 100 ? value : Number(halfEven(value, digits));
+  if (digits > 0) return digits > 100 ? value : Number(toFixed(value, digits));
   const scale = 10 ** -digits;
   const scaled = value / scale;
   const floor = Math.floor(scaled);
   const rest = scaled - floor;
   return (rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1) * scale;
-}
-
-/** Prints a number rounded half to even. `toFixed` rounds ties up: numbers whose digits end with 5. */
-function halfEven(value: number, digits: number): string {
-  const up = value.toFixed(digits);
-  const exact = value.toFixed(Math.min(100, digits + 30));
-  if (!new RegExp(`^-?\\d+\\.\\d{${digits}}50*$`).test(exact)) return up;
-  const down = exact.slice(0, exact.indexOf('.') + digits + 1);
-  return Number(down.at(-1)) % 2 === 0 ? down : up;
 }
 
 export const NUMBER_FILTERS: Filters = {

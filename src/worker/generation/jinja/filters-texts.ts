@@ -1,13 +1,13 @@
 /** Filters of texts. */
 import { flag, integer, needed, text } from './arguments.js';
 import type { Budget } from './budget.js';
-import { escapeHtml, isSpace, SPACE, splitLines, stripEnds, unescapeHtml } from './characters.js';
+import { escapeHtml, isSpace, SPACE, splitLines, unescapeHtml } from './characters.js';
 import { iterate, lengthOfText } from './compare.js';
 import { failure } from './errors.js';
 import { formatPercent } from './format.js';
 import type { Filter, Filters, FilterTools } from './filter.js';
 import { escaped, toJson, toText } from './print.js';
-import { capitalize, replaceText, split } from './text-methods.js';
+import { capitalize, replaceText, split, strip } from './text-methods.js';
 import { asText, Dict, Markup, Tuple, type Value } from './values.js';
 
 /** Returns a text as it is, and another value printed: `Markup` stays. */
@@ -234,8 +234,7 @@ export const TEXT_FILTERS: Filters = {
     ['chars'],
     (value, tools, chars) => {
       const own = soft(value, tools);
-      const set = chars === undefined || chars === null ? undefined : new Set(text(chars));
-      const stripped = stripEnds(own instanceof Markup ? own.text : own, set ? (one) => set.has(one) : isSpace, 'both');
+      const stripped = strip(own instanceof Markup ? own.text : own, chars);
       return own instanceof Markup ? new Markup(stripped) : stripped;
     },
   ],

@@ -1,5 +1,5 @@
 import { bind, text } from './arguments.js';
-import { attributeOf } from './attributes.js';
+import { onlyAttributeOf } from './attributes.js';
 import { unsupported } from './errors.js';
 import type { Filters, FilterTools } from './filter.js';
 import { LIST_FILTERS, mapFilter, selectFilter } from './filters-lists.js';
@@ -11,7 +11,7 @@ const BOUND: Filters = {
   ...TEXT_FILTERS,
   ...LIST_FILTERS,
   ...NUMBER_FILTERS,
-  attr: [['name'], (value, { budget }, name) => attributeOf(value, text(name), budget)],
+  attr: [['name'], (value, { budget }, name) => onlyAttributeOf(value, text(name), budget)],
 };
 
 /** Filters whose arguments are not bound to parameters: they are passed on. */

@@ -2,7 +2,8 @@
 import type { Budget } from './budget.js';
 import { asNumber, lengthOfText } from './compare.js';
 import { failure, unsupported } from './errors.js';
-import { escaped, printFloat, represent, toText } from './print.js';
+import { codeOf, escaped, printFloat, represent, toText } from './print.js';
+import { toExponential, toFixed } from './round.js';
 import { Dict, Markup, Tuple, typeName, Undefined, type Arguments, type Value } from './values.js';
 
 const CONVERSION = /%(?:\(([^)]*)\))?([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?[hlL]?([^])/g;
@@ -49,16 +50,25 @@ export function formatPercent(template: string | Markup, values: Value, budget: 
       return isNumber && flags.includes('0') ? pad(body, wide, '=', '0') : pad(body, wide, '>', ' ');
     },
   );
-  if (used < queue.length && !(values instanceof Dict))
-    throw failure('not all arguments converted during string formatting');
+  // As in Python, whatever has items counts as a mapping, of which not all is needed.
+  const isMapping =
+    values instanceof Tuple ? false : Array.isArray(values) || values instanceof Dict || values instanceof Undefined;
+  if (used < queue.length && !isMapping) throw failure('not all arguments converted during string formatting');
   budget.make(text.length);
   return isMarkup ? new Markup(text) : text;
 }
 
 function printed(value: Value, type: string, precision: number | undefined, escapes: boolean, budget: Budget): string {
   if (type === 'c') return typeof value === 'bigint' ? String.fromCodePoint(Number(value)) : toText(value, budget);
-  const text = type === 's' ? (escapes ? escaped(value, budget) : toText(value, budget)) : represent(value, budget);
+  const text = type === 's' && escapes ? escaped(value, budget) : converted(value, type, budget);
   return precision === undefined ? text : [...text].slice(0, precision).join('');
+}
+
+/** Returns a text as `str`, `repr` or `ascii` gives it. @param type `s`, `r` or `a` */
+function converted(value: Value, type: string, budget: Budget): string {
+  if (type === 's') return toText(value, budget);
+  const text = represent(value, budget);
+  return type === 'a' ? text.replace(/[^\0-\x7f]/gu, codeOf) : text;
 }
 
 function withSign(text: string, flags: string): string {
@@ -89,11 +99,12 @@ function printNumber(value: Value, type: string, precision: number | undefined, 
   }
   const float = Number(number);
   const digits = Math.min(precision ?? 6, 100);
+  if (!Number.isFinite(float)) return cased(printFloat(float), type) + (type === '%' ? '%' : '');
   switch (type.toLowerCase()) {
     case 'f':
-      return Number.isFinite(float) ? fixed(float, digits) : printFloat(float);
+      return fixed(float, digits);
     case 'e':
-      return cased(exponent(float.toExponential(digits)), type);
+      return cased(exponent(toExponential(float, digits)), type);
     case 'g':
       return cased(general(float, digits, showsBase), type);
     case '%':
@@ -105,7 +116,7 @@ function printNumber(value: Value, type: string, precision: number | undefined, 
 
 /** Returns a number with this many decimals. Ties are rounded by the exact value, as in Python. */
 function fixed(value: number, digits: number): string {
-  const text = value.toFixed(digits);
+  const text = toFixed(value, digits);
   if (text.includes('e')) return BigInt(value).toString() + (digits > 0 ? `.${'0'.repeat(digits)}` : '');
   return text;
 }
@@ -119,12 +130,11 @@ function exponent(text: string): string {
 }
 
 function general(value: number, digits: number, keepsZeros: boolean): string {
-  if (!Number.isFinite(value)) return printFloat(value);
   const significant = Math.max(1, digits);
-  const [mantissa, power] = value.toExponential(significant - 1).split('e') as [string, string];
+  const [mantissa, power] = toExponential(value, significant - 1).split('e') as [string, string];
   const trim = (text: string): string => (keepsZeros || !text.includes('.') ? text : text.replace(/\.?0+$/, ''));
   if (Number(power) < -4 || Number(power) >= significant) return exponent(`${trim(mantissa)}e${power}`);
-  return trim(value.toFixed(Math.max(0, significant - 1 - Number(power))));
+  return trim(toFixed(value, Math.max(0, significant - 1 - Number(power))));
 }
 
 function pad(text: string, width: number, align: string, fill: string): string {
@@ -170,8 +180,7 @@ export function formatBraces(
     }
     const value = valueOf(path);
     const own = (spec as string).replace(/\{([^{}]*)\}/g, (_: string, inner: string) => toText(valueOf(inner), budget));
-    const shown =
-      conversion === undefined ? value : conversion === 's' ? toText(value, budget) : represent(value, budget);
+    const shown = conversion === undefined ? value : converted(value, conversion, budget);
     const result = formatSpec(shown, own, budget);
     return escapes && !(value instanceof Markup) ? escaped(result, budget) : result;
   });
@@ -188,12 +197,19 @@ function formatSpec(value: Value, spec: string, budget: Budget): string {
   if (!match) throw failure(`Invalid format specifier '${spec}'`);
   const [, fill, align, sign = '', alternate, zero, width = '0', group, precision, type] = match;
   budget.make(Number(width) + Number(precision ?? 0));
-  const number = typeof value === 'boolean' && type === undefined ? undefined : asNumber(value);
-  const isText = number === undefined || type === 's';
-  if (isText && typeof value === 'object' && !(value instanceof Markup)) throw unsupportedFormat(value);
+  const number = asNumber(value);
+  const [isText, isInteger] = [number === undefined, typeof number === 'bigint'];
+  if (isText && typeof value === 'object' && !(value instanceof Markup)) throw wrongSpec(value, spec);
+  const isOfIntegers = isInteger && (type === undefined || 'bcdnoxX'.includes(type));
+  const types = isText ? 's' : isInteger ? 'bcdeEfFgGnoxX%' : 'eEfFgGn%';
+  if (type !== undefined && !types.includes(type)) throw wrongSpec(value, spec);
+  if (isText ? sign !== '' || align === '=' || group !== undefined : isOfIntegers && precision !== undefined)
+    throw wrongSpec(value, spec);
+  if (group !== undefined && (zero !== undefined || 'boxX'.includes(type ?? '-')))
+    throw unsupported(`the format "${spec}"`);
   let body: string;
   if (isText) body = printed(value, 's', precision === undefined ? undefined : Number(precision), false, budget);
-  else if (type === undefined && typeof number === 'bigint') body = printNumber(value, 'd', undefined);
+  else if (type === undefined && isInteger) body = printNumber(value, 'd', undefined);
   else if (type === undefined && precision === undefined) body = printFloat(Number(number));
   else if (type === 'c' || type === 'n') throw unsupported(`the format "${spec}"`);
   else
@@ -213,6 +229,6 @@ function formatSpec(value: Value, spec: string, budget: Budget): string {
   return pad(body, Number(width), padding, fill ?? (zero === undefined ? ' ' : '0'));
 }
 
-function unsupportedFormat(value: Value): Error {
-  return failure(`unsupported format string passed to ${typeName(value)}.__format__`);
+function wrongSpec(value: Value, spec: string): Error {
+  return failure(`the format '${spec}' is none of ${typeName(value)}`);
 }

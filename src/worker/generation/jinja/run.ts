@@ -95,15 +95,19 @@ export class Renderer extends Evaluator {
       return inner.join('');
     };
     const loop = new Loop(items, statement.isRecursive ? again : undefined, depth);
+    // As in Jinja, the other body also runs if every turn was left by a block.
+    let isComplete = false;
     for (const [index, item] of items.entries()) {
       this.budget.step();
       loop.index = index;
       const inner = new Scope(scope);
       inner.set('loop', loop.value);
       assign(statement.target, item, inner);
-      if (this.#run(statement.body, inner, out) === 'break') break;
+      const end = this.#run(statement.body, inner, out);
+      if (end === 'break') break;
+      isComplete ||= end === undefined;
     }
-    return items.length === 0 ? this.#run(statement.otherwise, new Scope(scope), out) : undefined;
+    return isComplete ? undefined : this.#run(statement.otherwise, new Scope(scope), out);
   }
 
   /** Returns what a loop runs on. */
@@ -147,7 +151,8 @@ export class Renderer extends Evaluator {
         byDefault ? this.value(byDefault, scope) : new Undefined(`parameter '${parameter}' was not provided`);
       scope.set(parameter, orElse(value, other));
     }
-    if (uses.has('caller'))
+    if (parameters.some((one) => one.name === 'caller')) rest.delete('caller');
+    else if (uses.has('caller'))
       scope.set(
         'caller',
         orElse(rest.get('caller'), () => new Undefined('No caller defined')),

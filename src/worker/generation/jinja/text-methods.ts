@@ -17,17 +17,17 @@ type Method = readonly [names: readonly string[], run: (self: Receiver, ...args:
 
 const CHARS = ['chars'] as const;
 
-/** Returns a function that tells which characters are stripped. */
-function stripped(chars: Value | undefined): (character: string) => boolean {
-  if (chars === undefined || chars === null) return isSpace;
+/** Returns a text without characters at its ends: those of a text, or else spaces. */
+export function strip(own: string, chars: Value | undefined, sides: 'both' | 'left' | 'right' = 'both'): string {
+  if (chars === undefined || chars === null) return stripEnds(own, isSpace, sides);
   const set = new Set(text(chars));
-  return (character) => set.has(character);
+  return stripEnds([...own], (character) => set.has(character), sides).join('');
 }
 
-const strip =
+const strips =
   (sides: 'both' | 'left' | 'right'): Method[1] =>
   ({ own }, chars) =>
-    stripEnds(own, stripped(chars), sides);
+    strip(own, chars, sides);
 
 const pads =
   (left: (missing: number, width: number) => number): Method[1] =>
@@ -45,27 +45,31 @@ const each = (pattern: string): Method => {
   return [[], ({ own }) => all.test(own)];
 };
 
+/** Returns a part of a text, and what is before it; undefined for one that ends before it starts: not even '' is in it. */
+function partOf(own: string, start: Value | undefined, end: Value | undefined): readonly [string, string] | undefined {
+  if (start === undefined && end === undefined) return ['', own];
+  const characters = [...own];
+  const [from, to] = [offset(start, characters.length, 0), offset(end, characters.length, characters.length)];
+  if (from > Math.min(to, characters.length)) return undefined;
+  return [characters.slice(0, from).join(''), characters.slice(from, to).join('')];
+}
+
 const ends =
   (test: (own: string, part: string) => boolean): Method[1] =>
   ({ own }, part, start, end) => {
-    const within =
-      start === undefined ? own : [...own].slice(integer(start), end === undefined ? undefined : integer(end)).join('');
-    return (part instanceof Tuple ? part : [part]).some((one) => test(within, text(one)));
+    const within = partOf(own, start, end);
+    return (part instanceof Tuple ? part : [part]).some(
+      (one) => test(within?.[1] ?? '', text(one)) && within !== undefined,
+    );
   };
 
 /** Returns the position of a part in characters, or −1. */
 const finds =
   (last: boolean, fails: boolean): Method[1] =>
   ({ own }, part, start, end) => {
-    if (start === undefined && end === undefined)
-      return found(last ? own.lastIndexOf(text(part)) : own.indexOf(text(part)), own, fails);
-    const characters = [...own];
-    const from = offset(start, characters.length, 0);
-    const to = offset(end, characters.length, characters.length);
-    const before = characters.slice(0, from).join('').length;
-    const within = characters.slice(from, Math.max(from, to)).join('');
-    const at = last ? within.lastIndexOf(text(part)) : within.indexOf(text(part));
-    return found(at < 0 ? at : before + at, own, fails);
+    const [before, within] = partOf(own, start, end) ?? ['', undefined];
+    const at = (last ? within?.lastIndexOf(text(part)) : within?.indexOf(text(part))) ?? -1;
+    return found(at < 0 ? at : before.length + at, own, fails);
   };
 
 /** Returns a position in UTF-16 units as one in characters. @param at −1 if nothing was found */
@@ -77,7 +81,7 @@ function found(at: number, own: string, fails: boolean): bigint {
 function offset(value: Value | undefined, length: number, byDefault: number): number {
   if (value === undefined || value === null) return byDefault;
   const at = integer(value);
-  return Math.min(length, Math.max(0, at < 0 ? at + length : at));
+  return Math.max(0, at < 0 ? at + length : at);
 }
 
 const partition =
@@ -151,7 +155,13 @@ const METHODS: Readonly<Record<string, Method>> = {
   capitalize: [[], ({ own }) => capitalize(own)],
   casefold: [[], ({ own }) => own.replaceAll('ß', 'ss').toLowerCase()],
   center: [['width', 'fillchar'], pads((missing, width) => (missing >> 1) + (missing & width & 1))],
-  count: [['sub'], ({ own }, part) => BigInt(count(own, text(part)))],
+  count: [
+    ['sub', 'start', 'end'],
+    ({ own }, part, start, end) => {
+      const within = partOf(own, start, end);
+      return within ? BigInt(count(within[1], text(part))) : 0n;
+    },
+  ],
   endswith: [['suffix', 'start', 'end'], ends((own, part) => own.endsWith(part))],
   expandtabs: [['tabsize'], ({ own }, size) => expandTabs(own, integer(size, 8))],
   find: [['sub', 'start', 'end'], finds(false, false)],
@@ -171,7 +181,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   join: [['iterable'], (self, items) => join(self, items)],
   ljust: [['width', 'fillchar'], pads(() => 0)],
   lower: [[], ({ own }) => own.toLowerCase()],
-  lstrip: [CHARS, strip('left')],
+  lstrip: [CHARS, strips('left')],
   partition: [['sep'], partition(false)],
   removeprefix: [['prefix'], ({ own }, part) => (own.startsWith(text(part)) ? own.slice(text(part).length) : own)],
   removesuffix: [
@@ -184,11 +194,11 @@ const METHODS: Readonly<Record<string, Method>> = {
   rjust: [['width', 'fillchar'], pads((missing) => missing)],
   rpartition: [['sep'], partition(true)],
   rsplit: [['sep', 'maxsplit'], ({ own }, separator, most) => split(own, separator, most, true)],
-  rstrip: [CHARS, strip('right')],
+  rstrip: [CHARS, strips('right')],
   split: [['sep', 'maxsplit'], ({ own }, separator, most) => split(own, separator, most)],
   splitlines: [['keepends'], ({ own }, keeps) => splitLines(own, flag(keeps))],
   startswith: [['prefix', 'start', 'end'], ends((own, part) => own.startsWith(part))],
-  strip: [CHARS, strip('both')],
+  strip: [CHARS, strips('both')],
   swapcase: [
     [],
     ({ own }) => Array.from(own, (one) => (one === one.toUpperCase() ? one.toLowerCase() : one.toUpperCase())).join(''),

@@ -35,11 +35,14 @@ export class Tuple extends Array<Value> {
 
   /** Makes a tuple. Unlike `Tuple.of`, takes one number as an item. */
   static with(items: Iterable<Value>): Tuple {
-    const tuple = new Tuple();
+    const tuple = new this();
     for (const item of items) tuple.push(item);
     return tuple;
   }
 }
+
+/** A tuple of `groupby`: what its items have in common, and the items, which have names, too. */
+export class Group extends Tuple {}
 
 /** A mapping. Keys that are equal in Python are one key. */
 export class Dict {
@@ -209,7 +212,8 @@ export function typeName(value: Value): string {
   if (value instanceof View) return `dict_${value.kind}`;
   if (value instanceof Iteration) return 'generator';
   if (value instanceof Callable) return 'function';
-  return value.constructor.name === 'Range' ? 'range' : value.constructor.name;
+  if (value instanceof Range) return 'range';
+  return value instanceof Markup ? 'Markup' : value instanceof Namespace ? 'Namespace' : 'Undefined';
 }
 
 /** Returns a value if there is one. `??` would take None for none. */

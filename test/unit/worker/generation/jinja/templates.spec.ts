@@ -47,7 +47,12 @@ test('short templates are rendered as by Jinja in Python, and refused where it r
 test('what is not there is named, and is no fault of the messages', () => {
   for (const [source, name] of [
     ['{{ 1 | pprint }}', 'the filter "pprint"'],
-    ['{{ "a".encode() }}', 'the method "encode"'],
+    ['{{ "a".encode() }}', 'the attribute "encode" of str'],
+    ['{{ 1.5.is_integer() }}', 'the attribute "is_integer" of float'],
+    ['{{ true.real }}', 'the attribute "real" of bool'],
+    ['{{ range(3).start }}', 'the attribute "start" of range'],
+    ['{{ (-8) ** 0.5 }}', 'a complex number'],
+    ['{{ "{:08,}".format(1) }}', 'the format "08,"'],
     ['{{ 1 is nothing }}', 'the test "nothing"'],
     ['{% include "x" %}', 'the block "include"'],
   ] as const) {
