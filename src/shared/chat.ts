@@ -59,11 +59,13 @@ export function readChat({ messages, tools }: Asked, media: readonly Medium[] = 
 function readMessage(message: unknown, where: string, media: readonly Medium[]): ChatMessage {
   if (!isPlainObject(message) || typeof message['role'] !== 'string')
     throw wrongValue(where, '{ role, content }', message);
-  const { role, content, tool_calls: calls, ...others } = message;
+  const { tool_calls: calls, ...others } = message;
+  const { content } = others;
   const isEmpty = (content === undefined || content === null) && 'tool_calls' in message;
   const hasCalls = Array.isArray(calls) ? calls.length > 0 : calls !== undefined && calls !== null;
   const read = isEmpty ? content : readContent(content, `${where}.content`, media);
-  return { ...others, role: role as string, content: read, ...(hasCalls && { tool_calls: calls }) };
+  // The keys stay in their order: a template may print a message.
+  return { ...(hasCalls ? message : others), content: read } as ChatMessage;
 }
 
 function readContent(

@@ -71,6 +71,19 @@ test('arguments of calls are mappings, or the text that was given where a templa
   );
 });
 
+test('the keys of a message stay in their order, which a template may print', async () => {
+  const calls = [{ type: 'function', function: { name: 'f', arguments: '{}' } }];
+  const messages = [
+    { name: 'Ann', content: 'Hi', role: 'user', end: 1 },
+    { tool_calls: calls, role: 'assistant', reasoning: 'r', content: null },
+    { role: 'tool', content: [{ type: 'text', text: '1' }], tool_call_id: 'a', tool_calls: null },
+  ];
+  const template = "{% for m in messages %}{{ m | join(' ') }}, {% endfor %}";
+  expect(await rendered(template, messages)).toBe(
+    'name content role end, tool_calls role reasoning content, role content tool_call_id, ',
+  );
+});
+
 test('null and no tool calls are left out', async () => {
   const template = '{% for m in messages %}{{ m.tool_calls is defined }}{% endfor %}';
   const of = (calls: unknown) => ({ role: 'user', content: 'x', tool_calls: calls });
