@@ -77,7 +77,7 @@ function ofFloats(operator: string, a: number, b: number): number | undefined {
       return a / b;
     case '//':
       // Not of the rounded quotient: 1 // 0.1 is 9.
-      return Math.round((a - remainder(a, b)) / b) || (a / b) * 0;
+      return Math.round((a - remainder(a, b)) / b) || (Object.is(a / b, -0) ? -0 : 0);
     case '%':
       return remainder(a, b);
     case '**':

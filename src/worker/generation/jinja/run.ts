@@ -88,18 +88,15 @@ export class Renderer extends Evaluator {
   }
 
   #loop(statement: Statement & { readonly type: 'for' }, of: Value, scope: Scope, out: string[], depth: number): End {
-    const items = this.#itemsOf(statement, of, scope);
     const again = (more: Value): Value => {
       const inner: string[] = [];
       this.budget.nested(() => this.#loop(statement, more, scope, inner, depth + 1));
       return inner.join('');
     };
-    const loop = new Loop(items, statement.isRecursive ? again : undefined, depth);
+    const loop = new Loop(this.#itemsOf(statement, of, scope), statement.isRecursive ? again : undefined, depth);
     // As in Jinja, the other body also runs if every turn was left by a block.
     let isComplete = false;
-    for (const [index, item] of items.entries()) {
-      this.budget.step();
-      loop.index = index;
+    for (let item = loop.next(); item !== undefined; item = loop.next()) {
       const inner = new Scope(scope);
       inner.set('loop', loop.value);
       assign(statement.target, item, inner);
@@ -110,9 +107,8 @@ export class Renderer extends Evaluator {
     return isComplete ? undefined : this.#run(statement.otherwise, new Scope(scope), out);
   }
 
-  /** Returns what a loop runs on. */
-  #itemsOf({ target, test }: Statement & { readonly type: 'for' }, of: Value, scope: Scope): readonly Value[] {
-    const items: Value[] = [];
+  /** Yields what a loop runs on. */
+  *#itemsOf({ target, test }: Statement & { readonly type: 'for' }, of: Value, scope: Scope): Generator<Value> {
     for (const item of iterate(of)) {
       this.budget.step();
       if (test) {
@@ -120,9 +116,8 @@ export class Renderer extends Evaluator {
         assign(target, item, inner);
         if (!isTrue(this.value(test, inner))) continue;
       }
-      items.push(item);
+      yield item;
     }
-    return items;
   }
 
   #macro(routine: Routine, scope: Scope): Callable {
