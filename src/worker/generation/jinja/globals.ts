@@ -63,6 +63,10 @@ export function createGlobals(now: () => Date): ReadonlyMap<string, Value> {
       const [format] = bind(given, ['format'], 'strftime_now()');
       return strftime(now(), text(format), budget);
     }),
+    // The template's blocks by their names: there are none, because the parser refuses a template that has some.
+    new Callable('self', () => {
+      throw failure("'TemplateReference' object is not callable");
+    }),
   ];
   return new Map(functions.map((one) => [one.name, one]));
 }

@@ -6,8 +6,11 @@ import { Stream } from './stream.js';
 
 /** @throws `syntax`; `unsupported` for a block that belongs to templates of several files */
 export function parseTemplate(source: string): Body {
-  const stream = new Stream(source);
-  return parseBody(stream, []);
+  const body = parseBody(new Stream(source), []);
+  const names = new Set<string>();
+  findNames(body, names);
+  if (names.has('self') && /\{%[-+]?\s*block\b/.test(source)) throw unsupported('a block by its name');
+  return body;
 }
 
 /** Reads up to a block of one of these names, whose name is then the current token; or to the template's end. */

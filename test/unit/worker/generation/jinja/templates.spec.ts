@@ -55,6 +55,7 @@ test('what is not there is named, and is no fault of the messages', () => {
     ['{{ "{:08,}".format(1) }}', 'the format "08,"'],
     ['{{ 1 is nothing }}', 'the test "nothing"'],
     ['{% include "x" %}', 'the block "include"'],
+    ['{% block b %}{% endblock %}{{ self.b() }}', 'a block by its name'],
   ] as const) {
     const error = { kind: 'unsupported', message: expect.stringContaining(name) as unknown };
     expect(() => new Template(source).render({}), source).toThrow(expect.objectContaining(error) as never);
