@@ -1,25 +1,20 @@
 /** The Hub of Hugging Face: the addresses that people paste, and the servers that it sends to. */
 import { describeValue } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
-import { HUB_ENDINGS } from '../contract/precisions.js';
+import { HUB_ENDINGS, HUB_PRECISIONS } from '../contract/precisions.js';
 
 const HUB = 'https://huggingface.co';
-/** Its short name, which answers as the Hub does. */
-const SITES: ReadonlySet<string> = new Set([HUB, 'https://hf.co', 'https://www.huggingface.co']);
+/** Its names, which answer alike, also without the scheme, which browsers hide. */
+const SITE = /^\s*(?:https?:\/\/)?(?:www\.)?(?:huggingface|hf)\.co(?![^/?#])/i;
 const SERVERS = /^https:\/\/(?:[a-z\d-]+\.)*(?:huggingface\.co|hf\.co)$/;
 
 /** Names of an organization or a user, and of a repository. */
-const NAMES = /^[\w.-]+\/[\w.-]+$/;
-/** `hf:ORG/NAME@REVISION`. */
-const SHORT = /^hf:(?:\/\/)?([\w.-]+\/[\w.-]+)(?:@(.+))?$/i;
+const NAMES = /^\w[\w.-]*\/\w[\w.-]*$/;
+const SHORT = /^hf:(?:\/\/)?(\w[\w.-]*\/\w[\w.-]*)(?:@([^?#]+))?$/i;
 /** What else is at the Hub below a first name. */
-const OTHERS: Readonly<Record<string, string>> = {
-  datasets: 'a dataset, not a model',
-  spaces: 'a Space, which is an app, not a model',
-  papers: 'a paper, not a model',
-  collections: 'a collection, not a model',
-};
-const MODEL_FILE = /([^/]+)\.onnx$/i;
+const OTHERS = /^(dataset|space|paper|collection)s$/;
+/** What an address to download from has after a repository's name, or after the only name of an old one. */
+const DOWNLOAD = /^(?:\/[^/]+){1,2}\/(?:resolve|raw)\//;
 
 /** A repository's folder, and what else its address says. */
 export interface HubFolder {
@@ -41,7 +36,7 @@ export interface HubRepository {
 
 /** Returns whether a URL is of the Hub itself. */
 export function isHub({ origin }: URL): boolean {
-  return SITES.has(origin);
+  return origin === HUB;
 }
 
 /** Returns whether an origin is the Hub's, or one of the servers that it sends files from. */
@@ -49,45 +44,52 @@ export function isHubServer(origin: string): boolean {
   return SERVERS.test(origin);
 }
 
-/** Returns the Hub's address of `hf:ORG/NAME@REVISION`; undefined for what does not begin with `hf:`. @throws `model-config` */
-export function fromShortForm(text: string, option: string): URL | undefined {
-  if (!/^hf:/i.test(text)) return undefined;
-  const [, name, revision] = SHORT.exec(text) ?? [];
+/**
+ * Returns an address of the Hub in one form: `https://huggingface.co/…` for each of the Hub's names, and a repository's
+ * page for `hf:ORG/NAME@REVISION`. Any other text is returned as it is.
+ * @param option its name, for the message
+ * @throws `model-config` for another text that begins with `hf:`
+ */
+export function hubAddress(text: string, option: string): string {
+  if (!/^hf:/i.test(text)) return text.replace(SITE, HUB);
+  const [, name, revision = 'main'] = SHORT.exec(text) ?? [];
   if (name === undefined)
     throw new TabServeError(
       'model-config',
       `${option}: expected hf:ORG/NAME or hf:ORG/NAME@REVISION, got ${describeValue(text)}.`,
     );
-  return folderUrl(name, revision);
+  // A revision such as refs/pr/1 is one name of the path.
+  return `${HUB}/${name}/tree/${revision.replaceAll('/', '%2F')}`;
 }
 
 /**
  * Reads the address of a repository's page, of one of its folders, or of a page about one of its ONNX files. Returns
- * undefined for any other URL, such as that of a file to download.
+ * undefined for any other site, and for a file to download.
  * @param option its name, for the message
  * @throws `model-config` for what is at the Hub and no model
  */
 export function readHubUrl(url: URL, option: string): HubFolder | undefined {
   if (!isHub(url)) return undefined;
-  const [first = '', second = '', kind, ...rest] = url.pathname.split('/').slice(1);
+  const [first = '', second = '', kind = '', ...rest] = url.pathname.split('/').slice(1);
   const wrong = (why: string): TabServeError =>
-    new TabServeError('model-config', `${option}: ${url.href} is ${why}. Name a model: ${HUB}/ORG/NAME.`);
-  if (Object.hasOwn(OTHERS, first)) throw wrong(OTHERS[first]!);
-  const path = rest.filter((name) => name !== '');
-  const [revision = 'main', ...below] = path;
-  if (second === '' && first !== '' && kind === undefined)
-    throw wrong('the page of a user or an organization, not of a model');
-  if (!NAMES.test(`${first}/${second}`) || first === 'api') return undefined;
+    new TabServeError('model-config', `${option}: ${url.href} is ${why}, not a model. Name a model: ${HUB}/ORG/NAME.`);
+  const [, other] = OTHERS.exec(first) ?? [];
+  if (other) throw wrong(`a ${other}`);
+  if (DOWNLOAD.test(url.pathname)) return undefined;
   const name = `${first}/${second}`;
-  if (kind === undefined || kind === '') return { url: folderUrl(name), dtype: undefined };
-  if (kind === 'tree') return { url: folderUrl(name, revision, below), dtype: undefined };
-  if (kind !== 'blob') return undefined;
-  const folder = below.slice(0, -1);
-  const file = MODEL_FILE.exec(below.at(-1) ?? '')?.[1];
-  if (file === undefined) return { url: folderUrl(name, revision, folder), dtype: undefined };
+  if (!NAMES.test(name) || !['', 'tree', 'commit', 'blob'].includes(kind))
+    throw wrong('the page of a user or an organization, or another one of the Hub');
+  const [revision = 'main', ...below] = rest.filter(Boolean);
+  const file = kind === 'blob' ? below.pop() : undefined;
   // Exporters put the models into a folder of their own, below that of the config.
-  const root = folder.at(-1) === 'onnx' ? folder.slice(0, -1) : folder;
-  return { url: folderUrl(name, revision, root), dtype: precisionOf(file) };
+  if (below.at(-1) === 'onnx') below.pop();
+  const dtype = precisionOf(file);
+  if (!dtype && file?.endsWith('.onnx'))
+    throw new TabServeError(
+      'model-config',
+      `${option}: ${file} has no known precision. It opens alone, with the option handler: ${url.href.replace('/blob/', '/resolve/')}`,
+    );
+  return { url: new URL(`${HUB}/${[name, 'resolve', revision, ...below].join('/')}/`), dtype };
 }
 
 /** Reads the address of a repository's folder, or of a file in it, in the form of `HubFolder`; undefined for any other URL. */
@@ -106,25 +108,15 @@ export function atCommit(url: URL, commit: string): URL {
   return pinned;
 }
 
-/** Returns a URL of the Hub in the form that all of its names share: at huggingface.co, and without `download`. */
-export function normalizedHubUrl(url: URL): URL {
-  const own = new URL(url);
-  own.host = new URL(HUB).host;
-  own.searchParams.delete('download');
-  return own;
-}
-
-/** Returns the precision that a file's name ends with; `fp32` without such an ending. */
-function precisionOf(file: string): string {
-  const found = Object.entries(HUB_ENDINGS)
-    .flatMap(([precision, endings]) => endings.map((ending) => [precision, ending] as const))
-    .filter(([, ending]) => file.endsWith(ending))
-    .toSorted(([, a], [, b]) => b.length - a.length)[0];
-  return found![0];
-}
-
-function folderUrl(name: string, revision = 'main', below: readonly string[] = []): URL {
-  // A revision such as refs/pr/1 is one name here; the page's address has it encoded already.
-  const own = revision.includes('/') ? encodeURIComponent(revision) : revision;
-  return new URL(`${HUB}/${[name, 'resolve', own, ...below].join('/')}/`);
+/**
+ * Returns the precision that the name of an ONNX file ends with: `fp32` without such an ending. Undefined for another
+ * file, and if the rest of the name says something else, as Optimum's `model_O4` and `model_qint8_avx512` do.
+ */
+function precisionOf(file = ''): string | undefined {
+  return HUB_PRECISIONS.findLast((precision) =>
+    HUB_ENDINGS[precision].some((ending) => {
+      const end = `${ending}.onnx`;
+      return file.endsWith(end) && !/[\dA-Z]/.test(file.slice(0, -end.length));
+    }),
+  );
 }

@@ -1,11 +1,11 @@
 import { MODEL_FORMATS, type ModelFormat } from '../contract/backends.js';
 import { describeValue, shorten } from '../contract/describe-value.js';
 import { TabServeError } from '../contract/errors.js';
-import { fromShortForm, isHub, normalizedHubUrl, readHubUrl } from './hub.js';
+import { hubAddress, isHub, readHubUrl } from './hub.js';
 
 /** What to do about an option `model` that is missing. */
 export const MODEL_NEEDED =
-  'Name the archive or the model file that the handler opens; a workflow, which has no model of its own, is opened from the archive that names its nodes.';
+  'Name the archive or the model file that the handler opens; a workflow is opened from the archive that names its nodes.';
 
 /** Where a model is on a server. */
 export interface ModelUrl {
@@ -45,10 +45,8 @@ export function readModelUrl(href: string, option = 'model'): ModelUrl {
       `${option}: expected the URL of a file or folder, got ${describeValue(href)}${why}`,
     );
   if (!URL.canParse(href)) throw wrong('.');
-  const short = fromShortForm(href, option);
-  if (short) return { url: short, file: undefined };
-  const given = new URL(href);
-  const url = isHub(given) ? normalizedHubUrl(given) : given;
+  const url = new URL(hubAddress(href, option));
+  if (isHub(url)) url.searchParams.delete('download');
   url.hash = '';
   if (!URL.canParse('.', url))
     throw wrong(`: it has no folder for other files. Pass local data as a File: new File([bytes], 'model.onnx').`);
@@ -92,7 +90,7 @@ export function locateFile({ url, file }: ModelUrl, path: string): URL {
 }
 
 function folderEnd(path: string): number {
-  const [last] = [...path.matchAll(/\/|%2f/gi)].slice(-1);
+  const last = [...path.matchAll(/\/|%2f/gi)].at(-1);
   return last!.index + last![0].length;
 }
 

@@ -2,6 +2,7 @@ import { TabServeError } from '../../contract/errors.js';
 import type { LoadRequest } from '../../contract/wire.js';
 import { wrongValue } from '../../shared/read-options.js';
 import { MODEL_NEEDED, readModelUrl } from '../../shared/model-url.js';
+import { hubAddress } from '../../shared/hub.js';
 import { isA } from '../../shared/is-a.js';
 import { absoluteUrl } from './values.js';
 
@@ -24,11 +25,13 @@ export function readLocation(model: ModelLocation): ReadLocation {
     throw new TabServeError('model-config', `model: expected a URL or files, got undefined. ${MODEL_NEEDED}`);
   const list = listOf(model);
   if (!list) {
-    const { url, dtype } = readModelUrl(absoluteUrl(model as string | URL, 'model'));
+    const { url, dtype } = readModelUrl(
+      absoluteUrl(typeof model === 'string' ? hubAddress(model, 'model') : (model as URL), 'model'),
+    );
     return { source: url.href, dtype };
   }
   const [file, ...others] = list;
-  if (!file) throw new TabServeError('model-config', 'model: expected a URL or files, got an empty list.');
+  if (!file) throw wrongValue('model', 'a URL or files', [], 'model-config');
   if (others.length === 0 && !file.webkitRelativePath) return { source: file };
   const files = new Map(list.map((one) => [one.webkitRelativePath || one.name, one]));
   if (files.size === list.length) return { source: Object.fromEntries(files) };

@@ -23,17 +23,26 @@ test('what people paste of a repository is its folder', () => {
     'https://hf.co/org/my.model_1',
     'https://hf.co/org/my.model_1/resolve/main/',
     'https://www.huggingface.co/org/my.model_1',
+    'http://huggingface.co/org/my.model_1',
+    'HTTPS://HuggingFace.co/org/my.model_1',
+    ' https://hf.co/org/my.model_1 ',
+    'huggingface.co/org/my.model_1',
+    'hf.co/org/my.model_1?library=transformers.js',
+    'www.huggingface.co/org/my.model_1',
+    'https://huggingface.co/org/my.model_1/tree/main/onnx',
+    'https://huggingface.co/org/my.model_1/blob/main/onnx/model_fp16.onnx_data',
     'hf:org/my.model_1',
     'hf:org/my.model_1@main',
     'hf://org/my.model_1',
   ])
-    expect(readLocation(url), url).toEqual({ source: MAIN, ...(!/resolve|^hf:/.test(url) && { dtype: undefined }) });
+    expect(readLocation(url), url).toEqual({ source: MAIN, ...(!/resolve/.test(url) && { dtype: undefined }) });
 });
 
 test('a revision and a folder are part of the address', () => {
   for (const [url, folder] of [
     ['https://huggingface.co/org/name/tree/refs%2Fpr%2F4', 'resolve/refs%2Fpr%2F4/'],
     ['https://huggingface.co/org/name/tree/v1/sub/folder/', 'resolve/v1/sub/folder/'],
+    ['https://huggingface.co/org/name/commit/0123abc', 'resolve/0123abc/'],
     ['https://huggingface.co/org/name/blob/v1/sub/config.json', 'resolve/v1/sub/'],
     ['hf:org/name@v1.0', 'resolve/v1.0/'],
     ['hf:org/name@refs/pr/4', 'resolve/refs%2Fpr%2F4/'],
@@ -60,10 +69,30 @@ test('the page of a model’s file names its precision; a file to download is th
   });
 });
 
+test('a file whose name says no precision is not taken for another one', () => {
+  // The names of Optimum and sentence-transformers.
+  for (const file of ['onnx/model_O4.onnx', 'onnx/model_qint8_avx512.onnx', 'model_quint8_avx2.onnx'])
+    expect(() => readLocation(`https://hf.co/org/name/blob/v1/${file}`), file).toThrow(
+      expect.objectContaining({
+        code: 'model-config',
+        message: expect.stringContaining(`with the option handler: https://huggingface.co/org/name/resolve/v1/${file}`),
+      }),
+    );
+});
+
 test('what is at the Hub and no model is refused with what it is', () => {
   for (const [url, message] of [
+    ['https://huggingface.co/', 'another one of the Hub'],
+    ['https://huggingface.co/org/name/discussions/3', 'another one of the Hub'],
+    ['https://huggingface.co/org/name/commits/main', 'another one of the Hub'],
+    ['https://huggingface.co/org/name%20', 'another one of the Hub'],
+    ['https://huggingface.co/gpt2/tree/main', 'another one of the Hub'],
+    ['https://huggingface.co/collections/org/name', 'a collection'],
+    ['hf:datasets/name', 'a dataset, not a model'],
+    ['hf:../name', 'expected hf:ORG/NAME'],
+    ['hf:org/name@v1#x', 'expected hf:ORG/NAME'],
     ['https://huggingface.co/datasets/org/name', 'a dataset, not a model'],
-    ['https://huggingface.co/spaces/org/name', 'a Space'],
+    ['https://huggingface.co/spaces/org/name', 'a space, not a model'],
     ['https://huggingface.co/papers/2401.00001', 'a paper'],
     ['https://huggingface.co/org', 'the page of a user or an organization'],
     ['hf:org', 'expected hf:ORG/NAME'],
