@@ -12,7 +12,7 @@ const SERVERS = /^https:\/\/(?:[a-z\d-]+\.)*(?:huggingface\.co|hf\.co)$/;
 const NAMES = /^\w[\w.-]*\/\w[\w.-]*$/;
 const SHORT = /^hf:(?:\/\/)?(\w[\w.-]*\/\w[\w.-]*)(?:@([^?#]+))?$/i;
 /** What else is at the Hub below a first name. */
-const OTHERS = /^(dataset|space|paper|collection)s$/;
+const OTHERS = /^(?:dataset|space|paper|collection)s$/;
 /** What an address to download from has after a repository's name, or after the only name of an old one. */
 const DOWNLOAD = /^(?:\/[^/]+){1,2}\/(?:resolve|raw)\//;
 
@@ -73,12 +73,11 @@ export function readHubUrl(url: URL, option: string): HubFolder | undefined {
   const [first = '', second = '', kind = '', ...rest] = url.pathname.split('/').slice(1);
   const wrong = (why: string): TabServeError =>
     new TabServeError('model-config', `${option}: ${url.href} is ${why}, not a model. Name a model: ${HUB}/ORG/NAME.`);
-  const [, other] = OTHERS.exec(first) ?? [];
-  if (other) throw wrong(`a ${other}`);
+  if (OTHERS.test(first)) throw wrong(`a ${first.slice(0, -1)}`);
   if (DOWNLOAD.test(url.pathname)) return undefined;
   const name = `${first}/${second}`;
-  if (!NAMES.test(name) || !['', 'tree', 'commit', 'blob'].includes(kind))
-    throw wrong('the page of a user or an organization, or another one of the Hub');
+  if (!NAMES.test(name) || !/^(?:tree|commit|blob)?$/.test(kind))
+    throw wrong('the page of a user or an organization, or another of the Hub');
   const [revision = 'main', ...below] = rest.filter(Boolean);
   const file = kind === 'blob' ? below.pop() : undefined;
   // Exporters put the models into a folder of their own, below that of the config.
@@ -87,7 +86,7 @@ export function readHubUrl(url: URL, option: string): HubFolder | undefined {
   if (!dtype && file?.endsWith('.onnx'))
     throw new TabServeError(
       'model-config',
-      `${option}: ${file} has no known precision. It opens alone, with the option handler: ${url.href.replace('/blob/', '/resolve/')}`,
+      `${option}: ${file} has no known precision. With the option handler, it opens alone: ${url.href.replace('/blob/', '/resolve/')}`,
     );
   return { url: new URL(`${HUB}/${[name, 'resolve', revision, ...below].join('/')}/`), dtype };
 }

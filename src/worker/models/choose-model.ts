@@ -81,7 +81,7 @@ export function missingModel(
   const precisions = [...new Set(others.map(({ precision }) => precision))];
   const advice =
     precisions.length > 0
-      ? `The model is there in a precision that is not chosen by itself: set engine.dtype to ${precisions.join(' or ')}.`
+      ? `The model is there in another precision: set engine.dtype to ${precisions.join(' or ')}.`
       : `If the model is there in another precision, set engine.dtype: ${PRECISIONS.join(', ')}.`;
   return new TabServeError('model-not-found', `${url} has none of ${listPaths(files)}. ${has} ${advice}`);
 }

@@ -75,18 +75,18 @@ test('a file whose name says no precision is not taken for another one', () => {
     expect(() => readLocation(`https://hf.co/org/name/blob/v1/${file}`), file).toThrow(
       expect.objectContaining({
         code: 'model-config',
-        message: expect.stringContaining(`with the option handler: https://huggingface.co/org/name/resolve/v1/${file}`),
+        message: expect.stringContaining(`it opens alone: https://huggingface.co/org/name/resolve/v1/${file}`),
       }),
     );
 });
 
 test('what is at the Hub and no model is refused with what it is', () => {
   for (const [url, message] of [
-    ['https://huggingface.co/', 'another one of the Hub'],
-    ['https://huggingface.co/org/name/discussions/3', 'another one of the Hub'],
-    ['https://huggingface.co/org/name/commits/main', 'another one of the Hub'],
-    ['https://huggingface.co/org/name%20', 'another one of the Hub'],
-    ['https://huggingface.co/gpt2/tree/main', 'another one of the Hub'],
+    ['https://huggingface.co/', 'another of the Hub'],
+    ['https://huggingface.co/org/name/discussions/3', 'another of the Hub'],
+    ['https://huggingface.co/org/name/commits/main', 'another of the Hub'],
+    ['https://huggingface.co/org/name%20', 'another of the Hub'],
+    ['https://huggingface.co/gpt2/tree/main', 'another of the Hub'],
     ['https://huggingface.co/collections/org/name', 'a collection'],
     ['hf:datasets/name', 'a dataset, not a model'],
     ['hf:../name', 'expected hf:ORG/NAME'],

@@ -16,7 +16,7 @@ import { withCrossEncoder } from './cross-encoder.js';
 import { contradictionOf, handlerOfTask, handlersOf, type Handlers } from './handlers.js';
 import { prepared, TOKENIZER, type Prepared } from './inputs.js';
 import { besideOf, engineOf, modelsOf, namedNodes } from './models.js';
-import { withExports } from './no-model.js';
+import { withExports, withoutModel } from './no-model.js';
 import { withParts } from './parts.js';
 import { PREPROCESSOR, readProcessor } from './processor-file.js';
 import { modelNameOf } from './repository-name.js';
@@ -54,7 +54,8 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const file = await source.read(HF_CONFIG, undefined, MAX_METADATA_BYTES);
   if (!file) return undefined;
   checkConfig(choice.config, () => {});
-  const config = await withCrossEncoder(source, await readObject(file, HF_CONFIG));
+  const name = URL.canParse(source.url) ? new URL(HF_CONFIG, source.url).href : HF_CONFIG;
+  const config = await withCrossEncoder(source, await readObject(file, name));
   const own = (choice.config.handler ?? {}) as Json;
   const handlers = await handlersOf(source, config, choice.handler);
   const { handler, ownHandler, likelyHandler, uncompared } = handlers;
@@ -74,7 +75,13 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   nodeInputs.catch(() => {});
   const Class = task && (await choice.handlerClass?.(handler!));
   const side = await readSideFiles(source, { task, Class, file, config, own });
-  const { handler: keys, files: more, isText } = await inputs;
+  const {
+    handler: keys,
+    files: more,
+    isText,
+  } = await inputs.catch(async (error: unknown) => {
+    throw await withoutModel(asTabServeError(error), source);
+  });
   const derived = { ...Class?.huggingFace?.handlerConfig?.(config, own), ...keys };
   // A handler of an app may read them, too.
   const mayHaveLabels = task?.architectures ? task.hasClasses === true : true;

@@ -286,6 +286,39 @@ test('an empty repository, and one of another kind', async () => {
   });
 });
 
+test('files in another layout: the error says how they open', async () => {
+  const { 'onnx/model.onnx': model, 'onnx/model_quantized.onnx': _, 'preprocessor_config.json': steps, ...rest } = vit;
+  const below = Object.fromEntries(Object.entries(vit).map(([path, file]) => [`web/${path}`, file]));
+  for (const [files, code, message] of [
+    [below, 'model-not-found', /Name its folder: https:\/\/huggingface\.co\/org\/vit\/tree\/main\/web\/$/],
+    [
+      { ...rest, 'preprocessor_config.json': steps!, 'onnx/vit-base.onnx': model! },
+      'model-not-found',
+      /The file https:\/\/huggingface\.co\/org\/vit\/resolve\/main\/onnx\/vit-base\.onnx opens alone, with the option handler\.$/,
+    ],
+    // What is missing beside the model says less than that there is no model.
+    [{ ...rest, 'vit.gguf': model! }, 'model-not-found', /has no \.onnx file\. Look for an export/],
+    [
+      { ...rest, 'config.json': { bytes: '<!doctype html>' } },
+      'model-format',
+      /^https:\/\/huggingface\.co\/org\/vit\/resolve\/main\/config\.json is not JSON/,
+    ],
+    [
+      {
+        'config.json': json({ architectures: ['WhisperForConditionalGeneration'], is_encoder_decoder: true }),
+        'tokenizer.json': json({}),
+        'preprocessor_config.json': json({ feature_extractor_type: 'WhisperFeatureExtractor' }),
+        ...Object.fromEntries(
+          ['encoder_model', 'decoder_model', 'decoder_with_past_model'].map((name) => [`onnx/${name}.onnx`, model!]),
+        ),
+      },
+      'model-not-found',
+      /expected is one, decoder_model_merged\.onnx/,
+    ],
+  ] as const)
+    expect(await failureOf(files)).toMatchObject({ code, message: expect.stringMatching(message) });
+});
+
 test('a model in a precision that no backend takes by itself: the error names it', async () => {
   const { 'onnx/model.onnx': _, 'onnx/model_quantized.onnx': __, ...rest } = vit;
   expect(await failureOf({ ...rest, 'onnx/model_q4f16.onnx': { bytes: 'weights', isLarge: true } })).toMatchObject({
