@@ -94,7 +94,7 @@ export async function requestFile(
   throw refused(url, origin);
 }
 
-/** Follows redirects one by one. Headers of the app stay within the file's own origin. */
+/** Follows redirects one by one. Headers of the app stay within the file's own origin, until a redirect leaves it. */
 async function followed(
   fetch: typeof globalThis.fetch,
   url: URL,
@@ -102,15 +102,15 @@ async function followed(
   init: (headers: Readonly<Record<string, string>>, more: RequestInit) => RequestInit,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  let at = url;
+  let [at, own] = [url, headers];
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const own = at.origin === url.origin ? headers : {};
     const response = await fetch(at, init(own, { redirect: 'manual' }));
     const location = isRedirect(response) ? response.headers.get('location') : null;
     if (location === null) return response;
     discard(response);
     at = new URL(location, at);
     if (!isAllowed(at.origin)) throw refused(url, at.origin);
+    if (at.origin !== url.origin) own = {};
   }
   throw new TabServeError('network', `${url.href} is redirected more than ${MAX_REDIRECTS} times.`);
 }

@@ -176,6 +176,17 @@ test('the servers of the Hub are no rule for other sites', async () => {
     await expect(requestFile(fetch, new URL('/m', site), {})).rejects.toMatchObject({ code: 'unsupported' });
 });
 
+test('headers of the app are not sent again after a redirect that came back', async () => {
+  const sent: (string | null)[] = [];
+  const fetch = ((url: URL, init: RequestInit) => {
+    sent.push(new Headers(init.headers).get('authorization'));
+    const to = { '/a': 'https://cdn.hf.co/b', '/b': 'https://huggingface.co/c' }[url.pathname];
+    return Promise.resolve(to ? new Response(null, { status: 302, headers: { location: to } }) : new Response('x'));
+  }) as typeof globalThis.fetch;
+  await requestFile(fetch, new URL('https://huggingface.co/a'), { headers: { Authorization: 'Bearer secret' } });
+  expect(sent).toEqual(['Bearer secret', null, null]);
+});
+
 test('a redirect within one origin is followed, as often as browsers follow', async () => {
   const asked: string[] = [];
   const fetch = ((url: URL) => {

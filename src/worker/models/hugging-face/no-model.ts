@@ -20,6 +20,11 @@ const MAX_NAMED = 5;
 /** Returns the error for a repository without `config.json`. */
 export async function noRepository(source: Source): Promise<TabServeError> {
   const { url, paths = [] } = source;
+  if (paths.includes(HF_CONFIG))
+    return new TabServeError(
+      'model-not-found',
+      `${url} lists ${HF_CONFIG}, but the server answers that there is none, or sends a page of HTML. Try again later.`,
+    );
   const nested = paths.find((path) => path.endsWith(`/${HF_CONFIG}`) && paths.some(isOnnxBelow(folderOf(path))));
   if (nested !== undefined)
     return new TabServeError(

@@ -327,6 +327,15 @@ test('a model in a precision that no backend takes by itself: the error names it
   });
 });
 
+test('a config that is listed and cannot be had', async () => {
+  using hub = await MadeUpHub.start({ repositories: { 'org/vit': vit } });
+  hub.plan(/\/config\.json$/, { kind: 'status', status: 404, headers: { 'x-error-code': 'EntryNotFound' } });
+  await expect(visitor(hub).visit('hf:org/vit')).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringContaining('lists config.json, but the server answers that there is none'),
+  });
+});
+
 test('a config of 200 MB is refused before it is downloaded', async () => {
   using hub = await MadeUpHub.start({ repositories: { 'org/vit': vit } });
   hub.commit('org/vit', { 'config.json': { bytes: ' '.repeat(2 ** 23) } });
