@@ -11,6 +11,7 @@ import { findHandler } from '../../worker/host/nearest-handler.js';
 import { fetchWorkflow } from '../../worker/models/fetch.js';
 import type { RequestUrl } from '../../worker/models/onnx/declared.js';
 import { parseJson, readText } from '../../worker/models/json.js';
+import { missingModel } from '../../worker/models/choose-model.js';
 import { sourceOf } from '../../worker/models/model-files.js';
 import { LABELS, MANIFEST } from '../../worker/models/manifest.js';
 import { sideFiles } from '../../worker/models/side-files.js';
@@ -25,7 +26,7 @@ import { formatBytes, formatRows } from './text.js';
  * models by precision, the other files, the number of labels, and the derived config. No weights are downloaded. The
  * files of a server cannot be listed, so the other files are those that the archive is read from.
  * @param source path of a folder or a packed archive, or a URL, as `load` takes it
- * @throws `model-not-found`, `model-format`, `model-config`, `network`
+ * @throws `model-not-found`, also if no file of a model is there; `model-format`, `model-config`, `network`
  */
 export async function inspectRepository(source: string): Promise<string> {
   const found = new Set<string>();
@@ -76,6 +77,7 @@ async function describeModels(
       return model ? [{ ...model, line: describeModel(path, model.bytes, precision) }] : [];
     }),
   );
+  if (files.length > 0 && found.flat().length === 0) throw missingModel(source, files);
   return {
     label: nameOf('model', part),
     lines: found.flat().map(({ line }) => line),

@@ -72,7 +72,7 @@ export async function chooseModel(
  */
 export function missingModel(
   { url, paths }: Source,
-  files: readonly ModelFile[],
+  files: readonly Pick<ModelFile, 'path'>[],
   others: readonly ModelFile[] = [],
 ): TabServeError {
   const has = paths
@@ -86,6 +86,6 @@ export function missingModel(
   return new TabServeError('model-not-found', `${url} has none of ${listPaths(files)}. ${has} ${advice}`);
 }
 
-function listPaths(files: readonly ModelFile[]): string {
+function listPaths(files: readonly Pick<ModelFile, 'path'>[]): string {
   return files.map(({ path }) => path).join(', ');
 }

@@ -33,14 +33,20 @@ test('every request goes to the host of the URL, however many slashes its path b
     ['https://cdn.example.org//models/digits?v=1', 'https://cdn.example.org//models/digits/'],
     ['https://cdn.example.org///digits', 'https://cdn.example.org///digits/'],
     ['https://cdn.example.org/\\evil.example/digits', 'https://cdn.example.org//evil.example/digits/'],
-    ['https://huggingface.co//models.example/digits', 'https://huggingface.co//models.example/digits/'],
-    ['https://huggingface.co//org/name/resolve/main', 'https://huggingface.co//org/name/resolve/main/'],
     ['https://cdn.example.org//evil.example/m.onnx', 'https://cdn.example.org//evil.example/m.onnx'],
     ['https://cdn.example.org//evil.example/m.mar', 'https://cdn.example.org//evil.example/m.mar'],
   ] as const) {
     const { asked } = await load(url);
     expect(asked.length, url).toBeGreaterThan(0);
     for (const one of asked) expect(one.startsWith(folder), `${url} requests ${one}`).toBe(true);
+  }
+  // At the Hub, such an address is no model's.
+  for (const url of [
+    'https://huggingface.co//models.example/digits',
+    'https://huggingface.co//org/name/resolve/main',
+  ]) {
+    const { asked, error } = await load(url);
+    expect([asked, error?.code], url).toEqual([[], 'model-config']);
   }
 });
 

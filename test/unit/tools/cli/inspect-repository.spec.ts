@@ -91,6 +91,16 @@ test('a development server: a page of HTML instead of a file is no file', async 
   ]);
 });
 
+test('a server without the model’s file: an error names the files that it may be in', async () => {
+  const without = inspectServed('hugging-face/vit', (request, response, bytes) =>
+    bytes && !request.url!.includes('.onnx') ? plainly(request, response, bytes) : void response.writeHead(404).end(),
+  );
+  await expect(without).rejects.toMatchObject({
+    code: 'model-not-found',
+    message: expect.stringMatching(/has none of onnx\/model\.onnx, .*export one with Optimum/),
+  });
+});
+
 test('a server that does not say the size, that knows no HEAD, and that fails', async () => {
   const unsized = await inspectServed('hugging-face/vit', ({ method }, response, bytes) => {
     if (bytes) response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(method === 'HEAD' ? undefined : bytes);
