@@ -54,7 +54,7 @@ export async function readHuggingFace(source: Source, choice: Choice): Promise<A
   const file = await source.read(HF_CONFIG, undefined, MAX_METADATA_BYTES);
   if (!file) return undefined;
   checkConfig(choice.config, () => {});
-  const name = URL.canParse(source.url) ? new URL(HF_CONFIG, source.url).href : HF_CONFIG;
+  const name = URL.canParse(HF_CONFIG, source.url) ? new URL(HF_CONFIG, source.url).href : HF_CONFIG;
   const config = await withCrossEncoder(source, await readObject(file, name));
   const own = (choice.config.handler ?? {}) as Json;
   const handlers = await handlersOf(source, config, choice.handler);
