@@ -35,6 +35,14 @@ test('a classifier: with the labels beside it', async () => {
   expect((await client.predict(PHOTO))[0]).toEqual({ label: 'tabby', score: near(Math.exp(9) / (Math.exp(9) + 999)) });
 });
 
+test('an address of the Hub without its scheme, on the command line and under Node', async () => {
+  const dataset = 'huggingface.co/datasets/org/name';
+  const why = `https://${dataset} is a dataset, not a model.`;
+  const { status, stderr } = run(tmpdir(), dataset);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(why)]);
+  await expect(load(dataset)).rejects.toMatchObject({ code: 'model-config', message: expect.stringContaining(why) });
+});
+
 test('a detector of Ultralytics, over HTTP; the folder is overwritten with --force only', async () => {
   const folder = folderOf('yolov8n.onnx');
   expect(run(folder, 'yolov8n.onnx', '--write').stdout).toMatch(/object_detector, by the file's metadata, task detect/);

@@ -2,21 +2,22 @@ import { statSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { TabServeError } from '../../contract/errors.js';
 import { describeValue, shorten } from '../../contract/describe-value.js';
+import { hubAddress } from '../../shared/hub.js';
 import { MODEL_NEEDED } from '../../shared/model-url.js';
 
 /** A path of Windows, `C:\models`, looks like a URL too. */
-const URL_START = /^(?:https?|file|hf):/i;
+const URL_START = /^(?:https?|file):/i;
 
 /**
- * Returns the URL of a model: a URL as it is, and that of a path, which is relative to the working directory.
+ * Returns the URL of a model: that of a path is relative to the working directory. Any address of the Hub becomes a URL.
  * @throws `model-config` if it is neither, or cannot be a path on this machine (`file://host/…`, a path with NUL)
  */
 export function modelUrl(model: unknown): URL | string {
   if (!(model instanceof URL) && (typeof model !== 'string' || model === '')) throw notModel(model);
-  const text = String(model);
+  const text = hubAddress(String(model), 'model');
   try {
     if (/^file:/i.test(text)) fileURLToPath(text);
-    if (model instanceof URL || URL_START.test(text)) return model;
+    if (model instanceof URL || URL_START.test(text)) return text;
     const url = pathToFileURL(text);
     const isFolder = statSync(text, { throwIfNoEntry: false })?.isDirectory() === true;
     if (isFolder && !url.pathname.endsWith('/')) url.pathname += '/';

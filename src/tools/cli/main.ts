@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { messageOf, TabServeError } from '../../contract/errors.js';
 import { VERSION } from '../../contract/version.js';
+import { hubAddress } from '../../shared/hub.js';
 import { createArchive, type CreatedArchive } from './archive.js';
 import { checkArchive } from './check.js';
 import { compareReports } from './compare-reports.js';
@@ -107,7 +108,8 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
       return await archive(args);
     case 'inspect': {
       const { values, positionals } = parse({ args, options: INSPECT_FLAGS, allowPositionals: true });
-      const source = await soleModel(only(positionals, 'inspect', 'file, folder or URL'));
+      const given = only(positionals, 'inspect', 'file, folder or URL');
+      const source = await soleModel(hubAddress(given, 'source'));
       checkWriteFlags(source, values);
       if (!isModelFile(source)) {
         print(await inspectRepository(source));
