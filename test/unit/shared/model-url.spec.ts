@@ -131,7 +131,8 @@ test('under Node: a path is relative to the working directory, and what is no pa
   expect(String(modelUrl('test/models'))).toBe(new URL('test/models/', here).href);
   expect(String(modelUrl('test/models/affine.onnx'))).toBe(new URL('test/models/affine.onnx', here).href);
   expect(modelUrl('https://example.org/m')).toBe('https://example.org/m');
-  expect(modelUrl('hf:org/name@v1')).toBe('hf:org/name@v1');
+  for (const address of ['hf:org/name@v1', 'huggingface.co/org/name/tree/v1'])
+    expect(modelUrl(address)).toBe('https://huggingface.co/org/name/tree/v1');
   for (const model of ['file://evil/models/', new URL('file://evil/models/'), 'test/\0', '', 7, null, undefined])
     expect(() => modelUrl(model), String(model)).toThrow(
       expect.objectContaining({
