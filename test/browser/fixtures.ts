@@ -68,12 +68,14 @@ declare global {
 }
 
 /**
- * Ends a document and its workers, and removes what would change the next test: listeners, routes and verdicts. Files
- * stay in the cache.
+ * Ends a document and its workers, and removes what would change the next test: listeners and routes, also those of its
+ * context, and verdicts. Files stay in the cache.
  */
 async function leave(page: Page): Promise<void> {
+  const context = page.context();
   page.removeAllListeners();
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  context.removeAllListeners('request');
+  for (const routed of [page, context]) await routed.unrouteAll({ behavior: 'ignoreErrors' });
   // Of the same origin and as isolated: another page would get another process.
   await page.goto('/test/browser/pages/blank.html');
   await page.evaluate(async () => {

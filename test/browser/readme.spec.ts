@@ -105,7 +105,6 @@ for (const [file, expected] of [
     // A text of a hundred tokens takes ten seconds on a busy machine.
     await expect.poll(() => lines.length, { timeout: 45_000 }).toBe(expected.length);
     for (const [index, pattern] of expected.entries()) expect(await lines[index]).toMatch(pattern);
-    await page.context().unrouteAll();
   });
 }
 
@@ -118,7 +117,6 @@ test('snippet chat.ts @once', async ({ page }) => {
   await page.addScriptTag({ type: 'module', url: '/test/readme/chat.ts' });
   await expect.poll(async () => (await page.locator('body').textContent())!.length).toBeGreaterThan(before!.length + 3);
   expect(errors).toEqual([]);
-  await page.context().unrouteAll();
 });
 
 test('snippets openai.ts and openai.sw.ts @once @full', async ({ page, baseURL }) => {
@@ -329,7 +327,6 @@ for (const [file, name, repository, lines] of [
           Object.fromEntries(['xmin', 'ymin', 'xmax', 'ymax'].map((side) => [side, expect.any(Number)])),
         ]);
     }
-    await page.context().unrouteAll();
   });
 
 test('snippet steady.ts: a video until it ends @once', async ({ page }) => {
@@ -592,7 +589,6 @@ test('snippet ranking.ts @once', async ({ page }) => {
   expect(lines, "sentence-transformers' answer").toEqual(
     answer.map(({ index, score }) => `${input.texts[index]} ${score.toFixed(2)}`),
   );
-  await page.context().unrouteAll();
 });
 
 test('snippet sorter.ts @once', async ({ page }) => {
@@ -630,7 +626,6 @@ test('snippet conversation.ts @once', async ({ page }) => {
   await page.addScriptTag({ type: 'module', url: '/test/readme/conversation.ts' });
   await expect.poll(() => lines.length, { timeout: 45_000 }).toBe(1);
   expect(lines[0]).toMatch(/^SPEAKER_00 true \S/);
-  await page.context().unrouteAll();
 });
 
 test('snippet file-kind.ts @once', async ({ page }) => {
@@ -861,5 +856,4 @@ test('snippet search.ts: vectors are computed at the first visit, and kept for t
   const second = await visit();
   expect(second.kept).toEqual(first.kept);
   expect(new Set(second.lines.map((line) => line.slice(-5))).size, 'equal vectors are equally near').toBe(1);
-  await page.context().unrouteAll();
 });

@@ -93,7 +93,6 @@ for (const [name, { body = '', lines: expected }] of Object.entries(SAMPLES))
     const last = expected.length === 0 ? [] : lines.slice(-expected.length);
     expect(last.length).toBe(expected.length);
     for (const [index, pattern] of expected.entries()) expect(last[index]).toMatch(pattern);
-    await page.context().unrouteAll();
   });
 
 test('tasks/yamnet.ts: means over frames, with the labels of a file @once @full', async ({ page }) => {
@@ -117,7 +116,6 @@ test('tasks/yamnet.ts: means over frames, with the labels of a file @once @full'
   await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('done');
   await page.locator('input').setInputFiles('public/models/vad/samples/platform.wav');
   await expect.poll(() => lines, { timeout: 60_000 }).toContainEqual(expect.stringMatching(/^Silence 0\.\d+$/));
-  await page.context().unrouteAll();
 });
 
 test('tasks/live.ts: words appear while a microphone hears them @once @full', async ({ page }) => {
@@ -134,7 +132,6 @@ test('tasks/live.ts: words appear while a microphone hears them @once @full', as
   await page.getByRole('button').click();
   await expect(page.locator('p')).not.toHaveText('', { timeout: 60_000 });
   expect(errors).toEqual([]);
-  await page.context().unrouteAll();
 });
 
 test('tasks/cancel.ts: an hour is transcribed until Stop is pressed, and the next file after it @once @full', async ({
@@ -175,7 +172,6 @@ test('tasks/cancel.ts: an hour is transcribed until Stop is pressed, and the nex
   await expect.poll(() => page.locator('p').textContent(), { timeout: 60_000 }).not.toBe(text);
   expect(lines).toEqual(['stopped']);
   expect(errors).toEqual([]);
-  await page.context().unrouteAll();
 });
 
 test('tasks/keywords.ts: a keyword from a microphone @once @full', async ({ page }) => {
@@ -198,7 +194,6 @@ test('tasks/keywords.ts: a keyword from a microphone @once @full', async ({ page
   await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('done');
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^hey_jarvis_v0\.1 at \d+\.\d s 0\.\d+$/);
-  await page.context().unrouteAll();
 });
 
 test('tasks/click.ts: a click is answered by a mask @once @full', async ({ page }) => {
@@ -220,5 +215,4 @@ test('tasks/click.ts: a click is answered by a mask @once @full', async ({ page 
     expect(painted).toBe(true);
   }).toPass({ timeout: 60_000 });
   expect(errors).toEqual([]);
-  await page.context().unrouteAll();
 });
