@@ -26,7 +26,7 @@ import {
 const OF_TEXTS = 'encode format_map maketrans translate';
 const OF_INTEGERS =
   'as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real to_bytes';
-/** What Python's values have by these names, and is not here. */
+/** Attributes of Python's values that are not here, by type. */
 const UNKNOWN: Readonly<Record<string, string>> = {
   str: OF_TEXTS,
   Markup: OF_TEXTS,

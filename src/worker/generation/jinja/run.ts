@@ -94,7 +94,7 @@ export class Renderer extends Evaluator {
       return inner.join('');
     };
     const loop = new Loop(this.#itemsOf(statement, of, scope), statement.isRecursive ? again : undefined, depth);
-    // As in Jinja, the other body also runs if every turn was left by a block.
+    // As in Jinja, the `else` block also runs if every turn ended with `break` or `continue`.
     let isComplete = false;
     for (let item = loop.next(); item !== undefined; item = loop.next()) {
       const inner = new Scope(scope);

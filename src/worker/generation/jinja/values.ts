@@ -41,7 +41,7 @@ export class Tuple extends Array<Value> {
   }
 }
 
-/** A tuple of `groupby`: what its items have in common, and the items, which have names, too. */
+/** What `groupby` gives for each group: what its items have in common (`grouper`), and the items (`list`). */
 export class Group extends Tuple {}
 
 /** A mapping. Keys that are equal in Python are one key. */
