@@ -15,7 +15,7 @@ export interface Fit {
 /** Makes the lines that say whether a model will run well here. */
 export function fit(): Fit {
   let asking = new AbortController();
-  const element = el('ul', { class: 'any-fit', 'aria-label': 'On this device', 'aria-live': 'polite' });
+  const element = el('ul', { class: 'any-parts', 'aria-label': 'On this device', 'aria-live': 'polite' });
   const say = (lines: readonly string[]): void => element.replaceChildren(...lines.map((line) => el('li', {}, line)));
   return {
     element,

@@ -76,8 +76,7 @@ export function readHubUrl(url: URL, option: string): HubFolder | undefined {
   if (OTHERS.test(first)) throw wrong(`a ${first.slice(0, -1)}`);
   if (DOWNLOAD.test(url.pathname)) return undefined;
   const name = `${first}/${second}`;
-  if (!NAMES.test(name) || !/^(?:tree|commit|blob)?$/.test(kind))
-    throw wrong('the page of a user or an organization, or another of the Hub');
+  if (!NAMES.test(name) || !/^(?:tree|commit|blob)?$/.test(kind)) throw wrong('a page of the Hub');
   const [revision = 'main', ...below] = rest.filter(Boolean);
   const file = kind === 'blob' ? below.pop() : undefined;
   // Exporters put the models into a folder of their own, below that of the config.
@@ -86,7 +85,7 @@ export function readHubUrl(url: URL, option: string): HubFolder | undefined {
   if (!dtype && file?.endsWith('.onnx'))
     throw new TabServeError(
       'model-config',
-      `${option}: ${file} has no known precision. With the option handler, it opens alone: ${url.href.replace('/blob/', '/resolve/')}`,
+      `${option}: ${file} has no known precision. It opens alone: ${url.href.replace('/blob/', '/resolve/')}`,
     );
   return { url: new URL(`${HUB}/${[name, 'resolve', revision, ...below].join('/')}/`), dtype };
 }

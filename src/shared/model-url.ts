@@ -5,7 +5,7 @@ import { hubAddress, isHub, readHubUrl } from './hub.js';
 
 /** What to do about an option `model` that is missing. */
 export const MODEL_NEEDED =
-  'Name the archive or the model file that the handler opens; a workflow is opened from the archive that names its nodes.';
+  'Name the archive or the model file that the handler opens; for a workflow, the archive that names its nodes.';
 
 /** Where a model is on a server. */
 export interface ModelUrl {

@@ -39,7 +39,7 @@ export function diagnosis({ model, archive, probe, backend, events }: ClientStat
   const info = archive?.manifest.model;
   return [
     `tabserve ${VERSION}, ${globalThis.navigator?.userAgent}`,
-    `model: ${archive?.url ?? String(model)}${info ? ` (${[info.modelName, info.modelVersion].filter(Boolean).join(' ')})` : ''}`,
+    `model: ${archive?.url ?? String(model)}${info ? ` (${`${info.modelName} ${info.modelVersion ?? ''}`.trim()})` : ''}`,
     ...Object.entries(archive?.files ?? {}).map(([path, { size }]) => `  ${path}: ${size} bytes`),
     ...Object.entries(probe ?? {}).map(([name, facts]) => `${name}: ${JSON.stringify(facts)}`),
     `backend: ${JSON.stringify(backend)}`,

@@ -93,7 +93,8 @@ export class Trial {
     const opened = await this.#open(worker, wanted, left, isSpared);
     // An engine that cannot start its threads runs with fewer.
     const candidate = wanted.threads === undefined ? wanted : { ...wanted, threads: opened.threads };
-    const [precision, ...others] = new Set(this.#precisions(candidate).values());
+    const precisions = partsOf(this.#archive).map(({ archive }) => precisionOf(archive, candidate.engine));
+    const [precision, ...others] = new Set(precisions);
     const trusted = this.#trustedProof(candidate);
     const comparing = opened.golden === 0 && trusted !== 'reference' && this.#wantsComparison(candidate, opened);
     const needsVerdict = comparing || budget !== undefined || (await verdicts.hasLarger(candidate));
@@ -218,11 +219,6 @@ export class Trial {
     this.#options.warn(`${candidateName(candidate)} was not compared with WASM, so nothing proves its answers: ${why}`);
   }
 
-  /** Returns the precision of each part's file, if the part has alternatives, by the path of its node. */
-  #precisions({ engine }: Candidate): ReadonlyMap<string, Precision | undefined> {
-    return new Map(partsOf(this.#archive).map(({ node, archive }) => [node, precisionOf(archive, engine)]));
-  }
-
   #logPrecision(candidate: Candidate, { node, archive }: Part, wanted: readonly Precision[] = []): void {
     const precision = precisionOf(archive, candidate.engine);
     if (precision === undefined) return;
@@ -272,7 +268,10 @@ export class Trial {
   ): ReturnType<typeof compareWithReference> {
     const { start, log } = this.#options;
     // Another precision would give other answers.
-    const same = Array.from(this.#precisions(candidate), ([node, one]) => [node, one && [one]] as const);
+    const same = partsOf(this.#archive).map(({ node, archive }) => {
+      const precision = precisionOf(archive, candidate.engine);
+      return [node, precision && [precision]] as const;
+    });
     const [engine] = candidate.engine === 'remote' ? enginesOf(this.#archive) : [candidate.engine];
     return compareWithReference(candidate, worker, {
       samples,

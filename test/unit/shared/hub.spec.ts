@@ -75,18 +75,18 @@ test('a file whose name says no precision is not taken for another one', () => {
     expect(() => readLocation(`https://hf.co/org/name/blob/v1/${file}`), file).toThrow(
       expect.objectContaining({
         code: 'model-config',
-        message: expect.stringContaining(`it opens alone: https://huggingface.co/org/name/resolve/v1/${file}`),
+        message: expect.stringContaining(`It opens alone: https://huggingface.co/org/name/resolve/v1/${file}`),
       }),
     );
 });
 
 test('what is at the Hub and no model is refused with what it is', () => {
   for (const [url, message] of [
-    ['https://huggingface.co/', 'another of the Hub'],
-    ['https://huggingface.co/org/name/discussions/3', 'another of the Hub'],
-    ['https://huggingface.co/org/name/commits/main', 'another of the Hub'],
-    ['https://huggingface.co/org/name%20', 'another of the Hub'],
-    ['https://huggingface.co/gpt2/tree/main', 'another of the Hub'],
+    ['https://huggingface.co/', 'is a page of the Hub, not a model'],
+    ['https://huggingface.co/org/name/discussions/3', 'is a page of the Hub, not a model'],
+    ['https://huggingface.co/org/name/commits/main', 'is a page of the Hub, not a model'],
+    ['https://huggingface.co/org/name%20', 'is a page of the Hub, not a model'],
+    ['https://huggingface.co/gpt2/tree/main', 'is a page of the Hub, not a model'],
     ['https://huggingface.co/collections/org/name', 'a collection'],
     ['hf:datasets/name', 'a dataset, not a model'],
     ['hf:../name', 'expected hf:ORG/NAME'],
@@ -94,7 +94,7 @@ test('what is at the Hub and no model is refused with what it is', () => {
     ['https://huggingface.co/datasets/org/name', 'a dataset, not a model'],
     ['https://huggingface.co/spaces/org/name', 'a space, not a model'],
     ['https://huggingface.co/papers/2401.00001', 'a paper'],
-    ['https://huggingface.co/org', 'the page of a user or an organization'],
+    ['https://huggingface.co/org', 'is a page of the Hub, not a model'],
     ['hf:org', 'expected hf:ORG/NAME'],
     ['hf:org/name/onnx', 'expected hf:ORG/NAME'],
   ] as const)
