@@ -24,7 +24,7 @@ const MODELS = [
     kind: 'speech',
     dtype: 'fp32',
     files: ['encoder_model', 'decoder_model_merged'],
-    rounds: 1,
+    rounds: 3,
   },
   { name: 'all-MiniLM-L6-v2', kind: 'vector', dtype: 'fp32', files: ['model'], prompts: [16, 250], rounds: 2 },
 ];
